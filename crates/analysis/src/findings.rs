@@ -44,6 +44,7 @@ pub use syscalls::{CallFindings, SyscallFindings};
 pub use waits::{EventFindings, WaitFindings};
 pub use work::WorkFindings;
 
+use rqps_model::checkup::HostCheckup;
 use rqps_model::facts::{BuildFacts, HostFacts, SettingsFacts};
 use rqps_model::plan::{Aged, Arrival, ForcedForm, SuitePlan};
 use rqps_model::sample::ProgramText;
@@ -60,6 +61,9 @@ pub struct Findings {
     pub campaign: CampaignFacts,
     /// Where it ran.
     pub host: HostFacts,
+    /// What `rqps doctor` had found there before, if it was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkup: Option<HostCheckup>,
     /// Index of the base in `treatments`.
     pub base: usize,
     /// What was compared, in plan order.

@@ -150,6 +150,7 @@ pub fn analyse(campaign: &Campaign, base: Option<&str>) -> Result<Findings, Anal
         format: rqps_model::FORMAT,
         campaign: campaign_facts(campaign, margin, rounds_complete, floor::kept_noise(&rows))?,
         host: campaign.host().clone(),
+        checkup: campaign.status().starts.iter().find_map(|start| start.checkup.clone()),
         base,
         treatments,
         tests,

@@ -5,7 +5,8 @@ use crate::outcome::Ending;
 use crate::screen::Screen;
 use anyhow::{Result, ensure};
 use rqps_lab::doctor::apply::{Kernel, Outcome};
-use rqps_lab::doctor::{Checkup, Level, text};
+use rqps_lab::doctor::{Checkup, kept, text};
+use rqps_model::checkup::Level;
 use std::time::Duration;
 
 pub(crate) fn doctor(args: &DoctorArgs, screen: Screen) -> Result<Ending> {
@@ -14,6 +15,9 @@ pub(crate) fn doctor(args: &DoctorArgs, screen: Screen) -> Result<Ending> {
     }
     let span = Duration::from_secs(args.seconds);
     let checkup = Checkup::make(args.data.as_deref(), span, &mut |doing| screen.say(doing))?;
+    if let Err(error) = kept::keep(&checkup) {
+        screen.warn(&format!("no campaign will tell what was found here: {error:#}"));
+    }
     if args.apply {
         if !args.json {
             screen.print(&text::describe(&checkup, screen.width(), screen.colour_on_stdout()));

@@ -8,7 +8,7 @@ pub mod text;
 use anyhow::{Context, Result, ensure};
 use rqps_analysis::findings::Findings;
 use rqps_campaign::{Foretold, Noise, foretell};
-use rqps_machine::user_files::state_folder;
+use rqps_machine::user_files::{state_folder, write_whole};
 use rqps_model::facts::HostFacts;
 use rqps_model::plan::{Arrival, DataSet, DataShape, KeptFloor, TreatmentPlan};
 use rqps_model::{Engine, Placement, Plan};
@@ -151,14 +151,10 @@ fn folder() -> PathBuf {
 }
 
 fn keep_in(folder: &Path, calibration: &Calibration) -> Result<PathBuf> {
-    fs::create_dir_all(folder)
-        .with_context(|| format!("creating {} (RQPS_STATE names another folder)", folder.display()))?;
     let moment: String = calibration.at.chars().filter(char::is_ascii_alphanumeric).collect();
     let path = folder.join(format!("{moment}.{}.json", calibration.build));
-    let part = path.with_extension("part");
-    let writing = || format!("writing {}", path.display());
-    fs::write(&part, serde_json::to_vec_pretty(calibration)?).with_context(writing)?;
-    fs::rename(&part, &path).with_context(writing)?;
+    write_whole(&path, &serde_json::to_vec_pretty(calibration)?)
+        .with_context(|| format!("writing {} (RQPS_STATE names another folder)", path.display()))?;
     Ok(path)
 }
 

@@ -4,6 +4,7 @@
 //! have yet.
 
 use crate::disk;
+use crate::doctor::kept;
 use crate::floors;
 use crate::notice::{Notice, Notify};
 use crate::open::Lab;
@@ -76,7 +77,7 @@ impl<'a> Run<'a> {
         let host = host_facts(&data_place);
         plan.kept_floors = kept_floors(&plan, &host, notify);
         let lease = Lease::open(&lab.cache)?;
-        let store = Campaign::create(results, &plan.name, &plan, &host, &campaign_toml, this_start())?;
+        let store = Campaign::create(results, &plan.name, &plan, &host, &campaign_toml, this_start(&host))?;
         Ok(Run { lab, plan, builds, store, lease, is_new: true })
     }
 
@@ -165,7 +166,7 @@ impl<'a> Run<'a> {
         let name = (1..).map(|number: u32| number.to_string()).find(|name| !root.join(name).exists());
         let plan = Plan { name: name.expect("one of infinitely many names is free"), ..planned };
         let lease = Lease::open(&lab.cache)?;
-        let store = Campaign::create(&root, &plan.name, &plan, &host, &campaign.campaign_toml()?, this_start())?;
+        let store = Campaign::create(&root, &plan.name, &plan, &host, &campaign.campaign_toml()?, this_start(&host))?;
         Ok(Run { lab, plan, builds, store, lease, is_new: true })
     }
 
@@ -332,8 +333,8 @@ fn start_on(
     is_strict: bool,
     notify: &mut Notify<'_>,
 ) -> Result<Start> {
-    let host_changes = host_facts(&lab.data_place(data)).changes_since(campaign.host());
-    let start = Start { host_changes, ..this_start() };
+    let host = host_facts(&lab.data_place(data));
+    let start = Start { host_changes: host.changes_since(campaign.host()), ..this_start(&host) };
     check_host(&start, campaign.status().started_at(), is_strict, notify)?;
     Ok(start)
 }
@@ -349,13 +350,14 @@ fn kept_floors(plan: &Plan, host: &HostFacts, notify: &mut Notify<'_>) -> Vec<Ke
     )
 }
 
-fn this_start() -> Start {
+fn this_start(host: &HostFacts) -> Start {
     Start {
         at: rfc3339(SystemTime::now()),
         rqps_version: env!("CARGO_PKG_VERSION").to_owned(),
         // Passwords in the addresses of builds are not kept.
         command_line: std::env::args().map(|word| without_credentials(&word)).collect(),
         host_changes: Vec::new(),
+        checkup: kept::in_boot(&host.boot_id),
     }
 }
 

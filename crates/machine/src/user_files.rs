@@ -4,13 +4,24 @@
 //! folder of states. It must not interpret them.
 
 use crate::{MachineError, Result};
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Where rqps keeps what it has learnt about this machine: `$RQPS_STATE`, else `/var/lib/rqps` for root, else
 /// `$XDG_STATE_HOME/rqps` or `~/.local/state/rqps`.
 pub fn state_folder() -> PathBuf {
     own_folder("RQPS_STATE", "/var/lib/rqps", "XDG_STATE_HOME", ".local/state/rqps")
+}
+
+/// Writes a file as a whole or not at all, whatever happens meanwhile, and makes the folder that it lies in.
+pub fn write_whole(file: &Path, content: &[u8]) -> io::Result<()> {
+    let part = file.with_extension("part");
+    fs::create_dir_all(file.parent().unwrap_or(Path::new("/")))?;
+    let mut written = File::create(&part)?;
+    written.write_all(content)?;
+    written.sync_all()?;
+    fs::rename(&part, file)
 }
 
 /// A folder of rqps itself: what the environment says, else root's, else the one that `xdg` names, else that in the

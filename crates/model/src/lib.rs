@@ -7,6 +7,7 @@ mod accounting;
 pub mod answers;
 pub mod blocked;
 pub mod build;
+pub mod checkup;
 pub mod cpu_events;
 pub mod engine;
 pub mod event;

@@ -2,6 +2,7 @@
 //!
 //! In and out: plain values, times as text from the caller; this room reads no clock.
 
+use rqps_model::checkup::HostCheckup;
 use rqps_model::facts::HostChange;
 use rqps_model::plan::TimeLimit;
 use rqps_model::{FORMAT, Format};
@@ -30,6 +31,9 @@ pub struct Start {
     /// What was not as when the campaign was begun: `hosts/` has the machine of the first start.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub host_changes: Vec<HostChange>,
+    /// What `rqps doctor` had found before it, in the same boot; `None` where it was not asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkup: Option<HostCheckup>,
 }
 
 /// The content of `status.json`.

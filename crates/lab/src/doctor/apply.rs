@@ -6,10 +6,10 @@
 use super::finding::{ChangeKind, Finding};
 use anyhow::{Context, Result, ensure};
 use rqps_machine::program_place;
-use rqps_machine::user_files::state_folder;
+use rqps_machine::user_files::{state_folder, write_whole};
 use serde::{Deserialize, Serialize};
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Version of the record.
@@ -160,12 +160,7 @@ impl Kernel {
                 _ => Ok(()),
             };
         }
-        let part = self.record.with_extension("part");
-        fs::create_dir_all(self.record.parent().unwrap_or(Path::new("/"))).with_context(keeping)?;
-        let mut file = File::create(&part).with_context(keeping)?;
-        file.write_all(&serde_json::to_vec_pretty(record)?).with_context(keeping)?;
-        file.sync_all().with_context(keeping)?;
-        fs::rename(&part, &self.record).with_context(keeping)
+        write_whole(&self.record, &serde_json::to_vec_pretty(record)?).with_context(keeping)
     }
 }
 

@@ -3,19 +3,8 @@
 //! In: nothing. Out: types.
 
 use rqps_machine::program_place;
+use rqps_model::checkup::Level;
 use serde::{Deserialize, Serialize};
-
-/// What a finding means for measuring.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Level {
-    /// As it should be.
-    Good,
-    /// Worth knowing: it costs precision, or an aid is missing.
-    Note,
-    /// It makes numbers wrong or wide.
-    Problem,
-}
 
 /// What `rqps doctor --apply` changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

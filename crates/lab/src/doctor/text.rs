@@ -4,8 +4,9 @@
 
 use super::apply::Outcome;
 use super::checkup::Checkup;
-use super::finding::{Finding, Level};
+use super::finding::Finding;
 use rqps_campaign::human_bytes;
+use rqps_model::checkup::Level;
 use rqps_model::facts::HostFacts;
 use rqps_model::plural;
 

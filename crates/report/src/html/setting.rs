@@ -6,10 +6,11 @@ use super::summary;
 use crate::order::grouped;
 use crate::{number, order};
 use rqps_analysis::findings::TreatmentFindings;
-use rqps_model::Engine;
+use rqps_model::checkup::{HostCheckup, Level};
 use rqps_model::facts::HostFacts;
 use rqps_model::plan::ForcedForm;
 use rqps_model::sample::ProgramText;
+use rqps_model::{Engine, plural};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -233,7 +234,41 @@ fn host(host: &HostFacts, scene: &Scene<'_>) -> Vec<(&'static str, String)> {
         ),
         ("Boot", host.boot_id.clone()),
         ("Placement", summary::placement(scene.findings.campaign.placement).to_owned()),
+        ("Doctor", scene.findings.checkup.as_ref().map_or_else(String::new, checkup)),
         ("rqps", host.rqps_version.clone()),
     ];
     facts.into_iter().filter(|(_, value)| !value.is_empty()).collect()
+}
+
+/// Such as `2 problems: swap (1 GB used), clock (hpet); 1 note: turbo (on); 11 good; 2026-11-28T09:10:00Z`.
+fn checkup(checkup: &HostCheckup) -> String {
+    let of_level = |level: Level| checkup.findings.iter().filter(move |finding| finding.level == level);
+    let told = |level: Level, noun: &str| {
+        let found: Vec<String> = of_level(level).map(|one| format!("{} ({})", one.about, one.found)).collect();
+        (!found.is_empty()).then(|| format!("{}: {}; ", plural(found.len(), noun), found.join(", ")))
+    };
+    let worse = [(Level::Problem, "problem"), (Level::Note, "note")].map(|(level, noun)| told(level, noun));
+    let worse: String = worse.into_iter().flatten().collect();
+    format!("{worse}{} good; {}", of_level(Level::Good).count(), checkup.at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rqps_model::checkup::HostFinding;
+
+    #[test]
+    fn a_checkup_is_told_with_what_is_not_as_it_should_be() {
+        let finding = |about: &str, level, found: &str| {
+            let [about, found] = [about, found].map(str::to_owned);
+            HostFinding { about, level, found }
+        };
+        let mut findings = vec![finding("clock", Level::Good, "tsc"), finding("swap", Level::Problem, "1 GB used")];
+        findings.push(finding("turbo", Level::Note, "on"));
+        let at = "2026-11-28T09:10:00Z".to_owned();
+        let told = checkup(&HostCheckup { at: at.clone(), findings });
+        assert_eq!(told, "1 problem: swap (1 GB used); 1 note: turbo (on); 1 good; 2026-11-28T09:10:00Z");
+        let good = vec![finding("clock", Level::Good, "tsc")];
+        assert_eq!(checkup(&HostCheckup { at, findings: good }), "1 good; 2026-11-28T09:10:00Z");
+    }
 }

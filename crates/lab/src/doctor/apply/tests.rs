@@ -137,7 +137,7 @@ fn the_place_for_programs_is_mounted_and_taken_away() {
     }
     assert_eq!((outcome.refused, program_place::mounted(&place).as_str()), (Vec::new(), program_place::HUGE));
     assert_eq!(scene.kernel().apply(&wished).unwrap(), Outcome::default(), "it is there already");
-    let program = File::create(place.join("program")).unwrap();
+    let program = fs::File::create(place.join("program")).unwrap();
     let outcome = scene.kernel().undo().unwrap();
     assert!(outcome.changed.is_empty() && outcome.refused[0].contains("a campaign uses it"), "{outcome:?}");
     drop(program);

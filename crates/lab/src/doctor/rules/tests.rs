@@ -1,9 +1,10 @@
 //! A sound machine, and each fault by itself.
 
-use super::super::{CpuSpeed, FlushTime, Level, OtherWork, PingPong, System, Trials, other_work::Busy};
+use super::super::{CpuSpeed, FlushTime, OtherWork, PingPong, System, Trials, other_work::Busy};
 use super::*;
 use crate::floors::Shown;
 use rqps_machine::program_place::{NoHugePages, PLACE};
+use rqps_model::checkup::Level;
 use rqps_model::facts::HostFacts;
 
 /// An A/A whose rounds differed by so much.
