@@ -16,7 +16,7 @@ pub(crate) fn doctor(args: &DoctorArgs, screen: Screen) -> Result<Ending> {
     let span = Duration::from_secs(args.seconds);
     let checkup = Checkup::make(args.data.as_deref(), span, &mut |doing| screen.say(doing))?;
     if let Err(error) = kept::keep(&checkup) {
-        screen.warn(&format!("no campaign will tell what was found here: {error:#}"));
+        screen.warn(&format!("what was found is not kept for campaigns: {error:#}"));
     }
     if args.apply {
         if !args.json {

@@ -165,7 +165,7 @@ impl Eta {
         Some(Duration::from_secs_f64((all_s - under_way_s).max(0.0) + begin_s))
     }
 
-    /// What is behind us of a task under way.
+    /// Seconds of a task under way that are behind us.
     fn part_s(&self, under_way: Option<(&Task, f64)>) -> f64 {
         under_way.map_or(0.0, |(task, part)| self.expected_s(task) * part)
     }

@@ -21,7 +21,7 @@ fn a_host_that_became_another_is_told_or_refused() {
     };
     assert_eq!(named(&kept), named(&looked["findings"]));
     let page = fs::read_to_string(folder.join("report.html")).expect("a report");
-    assert!(page.contains("Doctor"), "the host has a row for it");
+    assert!(page.contains("<dt>Doctor</dt>"), "the host has a row for it");
     // One sample is missing, and the kernel was another one.
     let round = folder.join("rounds/2");
     fs::remove_dir_all(round.join("b.x10a_c2r1")).expect("removed");

@@ -30,11 +30,15 @@ pub(super) fn statement_work(
     if statements.len() < 2 {
         return Ok(Vec::new());
     }
-    let (units, staying): (Vec<Unit<'_>>, Vec<Unit<'_>>) =
-        units(statements).partition(|unit| unit.what_stays(target).is_none());
-    let staying = staying.iter().map(|unit| told(none(unit.name(&arm)), unit.what_stays(target)));
+    let (mut units, mut left_out) = (Vec::new(), Vec::new());
+    for unit in self::units(statements) {
+        match unit.why_left_out(target) {
+            None => units.push(unit),
+            why => left_out.push(told(none(unit.name(&arm)), why)),
+        }
+    }
     if units.is_empty() {
-        return Ok(staying.collect());
+        return Ok(left_out);
     }
     let (mut session, dialect) = (database::limited(own, test, target)?, dialect(target.engine()));
     let is_prepared = test.protocol == Sending::Prepared && target.endpoint.protocol() == Protocol::Postgres;
@@ -54,7 +58,7 @@ pub(super) fn statement_work(
     };
     let refused = count_events(&mut session, target, units.len(), event, counted)?;
     let mut work = by_event(units.iter().map(|unit| unit.name(&arm)).zip(work), refused);
-    work.extend(staying);
+    work.extend(left_out);
     Ok(work)
 }
 
@@ -80,7 +84,7 @@ impl Unit<'_> {
     }
 
     /// Why the event must not be executed, if no ROLLBACK takes back what it does.
-    fn what_stays(&self, target: &Target) -> Option<String> {
+    fn why_left_out(&self, target: &Target) -> Option<String> {
         let dialect = dialect(target.engine());
         let is_executed = |statement: &&Prepared| !is_transaction_border(&statement.sql, dialect);
         let mut executed = self.statements.iter().filter(is_executed);
