@@ -29,6 +29,19 @@ pub(crate) fn digamma(x: f64) -> f64 {
     sum + x.ln() - 0.5 / x - series
 }
 
+/// d²/dx² ln Γ(x) for x > 0, in the same way (6.4.6 and 6.4.12).
+pub(crate) fn trigamma(x: f64) -> f64 {
+    const SERIES_FROM: f64 = 12.0;
+    let (mut x, mut sum) = (x, 0.0);
+    while x < SERIES_FROM {
+        sum += 1.0 / (x * x);
+        x += 1.0;
+    }
+    let square = 1.0 / (x * x);
+    let series = square * (1.0 / 6.0 - square * (1.0 / 30.0 - square * (1.0 / 42.0 - square / 30.0)));
+    sum + (1.0 + 0.5 / x + series) / x
+}
+
 /// P(Z <= z) of the standard normal distribution.
 pub fn normal_cdf(z: f64) -> f64 {
     if z < 0.0 { normal_upper_tail(-z) } else { 1.0 - normal_upper_tail(z) }

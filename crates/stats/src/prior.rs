@@ -31,7 +31,7 @@ pub struct Spread {
     /// Rounds minus one.
     pub degrees_of_freedom: f64,
     /// The part of the variance that is due to the slices of a round: mean square of their standard error; 0 where
-    /// rounds have no slices.
+    /// rounds have no slices. Of a count it is what chance makes.
     pub slices: f64,
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn log_variance(cell: &Spread) -> f64 {
 
 /// The variance of starts with which the model's logarithms have the mean of the cells', by bisection of its logarithm;
 /// 0 where the slices alone explain more than is there.
-fn fit_starts(cells: &[&Spread]) -> f64 {
+pub(crate) fn fit_starts(cells: &[&Spread]) -> f64 {
     const STEPS: usize = 50;
     let count = cells.len() as f64;
     let mean = cells.iter().map(|cell| log_variance(cell)).sum::<f64>() / count;

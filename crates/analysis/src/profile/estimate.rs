@@ -2,11 +2,12 @@
 //!
 //! In: for each round the samples of both builds and what one stands for. Out: the mean difference over rounds, with
 //! its interval. The samples of a round scatter by chance, as Poisson counts do; rounds differ by more than that where
-//! they draw pages and plans anew. The larger of the two decides.
+//! they draw pages and plans anew. The larger of the two decides. Six rounds alone show it roughly, so many names are
+//! judged with what they have in common.
 
 use crate::findings::PerOperation;
 use rqps_stats::distribution::{normal_cdf, normal_quantile, student_t_quantile, student_t_two_sided_p};
-use rqps_stats::{DEFAULT_FALSE_DISCOVERY_RATE, q_values, sample_variance};
+use rqps_stats::{DEFAULT_FALSE_DISCOVERY_RATE, Moderated, Pooled, Spread, q_values, sample_variance};
 
 /// Fewer samples say nothing of a name.
 const SAMPLES_MIN: u64 = 20;
@@ -26,10 +27,12 @@ pub(crate) fn counted(sums: &Sums) -> Vec<[Counted; 2]> {
 }
 
 /// How counts scatter within a round.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Scatter {
     /// As if each sample came by itself: their error is known.
     Poisson,
+    /// The same, and rounds differ as they do for other names of the test.
+    Pooled(Pooled),
     /// At least so, but samples come in clusters: only rounds show the error.
     Clustered,
     /// Not at all: each was counted.
@@ -46,26 +49,87 @@ pub(crate) struct Estimate {
     pub(crate) mde: f64,
 }
 
+/// How samples scatter whose names are `rows`: with what those with enough samples have in common.
+pub(crate) fn pooled(rows: impl Iterator<Item = Vec<[Counted; 2]>>) -> Scatter {
+    let differences = rows.map(|row| Difference::of(&row, Scatter::Poisson)).filter(Difference::has_enough);
+    let spreads: Vec<Spread> = differences.map(|difference| difference.spread()).collect();
+    Pooled::of_counts(&spreads).map_or(Scatter::Poisson, Scatter::Pooled)
+}
+
+/// The mean difference over rounds, with what it is made of.
+struct Difference {
+    rounds: f64,
+    samples: u64,
+    base: f64,
+    own: f64,
+    /// Its variance, as far as it is due to chance.
+    by_chance: f64,
+    /// Its variance, as far as the rounds show it.
+    between: f64,
+}
+
+impl Difference {
+    /// The base first in each round.
+    fn of(rounds: &[[Counted; 2]], scatter: Scatter) -> Self {
+        let n = rounds.len().max(1) as f64;
+        let mean = |of: &dyn Fn(&[Counted; 2]) -> f64| rounds.iter().map(of).sum::<f64>() / n;
+        let sum = |(count, each): Counted| count as f64 * each;
+        let square = |(count, each): Counted| count as f64 * each * each;
+        let differences: Vec<f64> = rounds.iter().map(|pair| sum(pair[1]) - sum(pair[0])).collect();
+        Self {
+            rounds: n,
+            samples: rounds.iter().flatten().map(|(count, _)| count).sum(),
+            base: mean(&|pair| sum(pair[0])),
+            own: mean(&|pair| sum(pair[1])),
+            by_chance: match scatter {
+                Scatter::Exact => 0.0,
+                _ => mean(&|pair| square(pair[0]) + square(pair[1])) / n,
+            },
+            between: sample_variance(&differences).ok().flatten().unwrap_or(0.0) / n,
+        }
+    }
+
+    fn has_enough(&self) -> bool {
+        self.samples >= SAMPLES_MIN
+    }
+
+    /// What turns a variance into that of a round's difference, as a part of the mean amount.
+    fn relative(&self) -> f64 {
+        self.rounds / (0.5 * (self.base + self.own)).powi(2)
+    }
+
+    fn spread(&self) -> Spread {
+        let relative = self.relative();
+        Spread {
+            variance: self.between * relative,
+            degrees_of_freedom: self.rounds - 1.0,
+            slices: self.by_chance * relative,
+        }
+    }
+
+    /// Its variance by rounds and degrees of freedom, with what other names say of it.
+    fn by_rounds(&self, scatter: Scatter) -> (f64, f64) {
+        let moderated = match scatter {
+            Scatter::Pooled(pooled) if self.samples > 0 => pooled.moderated(self.spread()),
+            _ => None,
+        };
+        let of_pool = |found: Moderated| (found.variance / self.relative(), found.degrees_of_freedom);
+        moderated.map_or((self.between, self.rounds - 1.0), of_pool)
+    }
+}
+
 /// The estimate over rounds, the base first in each.
 pub(crate) fn estimate(rounds: &[[Counted; 2]], scatter: Scatter) -> Estimate {
-    let n = rounds.len().max(1) as f64;
-    let mean = |of: &dyn Fn(&[Counted; 2]) -> f64| rounds.iter().map(of).sum::<f64>() / n;
-    let sum = |(count, each): Counted| count as f64 * each;
-    let (base, own) = (mean(&|pair| sum(pair[0])), mean(&|pair| sum(pair[1])));
-    let difference = own - base;
-    let square = |(count, each): Counted| count as f64 * each * each;
-    let by_chance = match scatter {
-        Scatter::Exact => 0.0,
-        Scatter::Poisson | Scatter::Clustered => mean(&|pair| square(pair[0]) + square(pair[1])) / n,
-    };
-    let differences: Vec<f64> = rounds.iter().map(|pair| sum(pair[1]) - sum(pair[0])).collect();
-    let between = sample_variance(&differences).ok().flatten().unwrap_or(0.0) / n;
-    let error = by_chance.max(between).sqrt();
+    let found = Difference::of(rounds, scatter);
+    let difference = found.own - found.base;
+    let (by_rounds, of_rounds) = found.by_rounds(scatter);
+    let error = found.by_chance.max(by_rounds).sqrt();
+    let is_of_samples = matches!(scatter, Scatter::Poisson | Scatter::Pooled(_));
     // Samples are many, rounds few.
     // One round shows no error: the least is better than none, but proves nothing.
-    let is_unknown = scatter != Scatter::Poisson && rounds.len() < 2;
-    let is_of_rounds = !is_unknown && (between > by_chance || scatter != Scatter::Poisson);
-    let degrees_of_freedom = is_of_rounds.then_some(n - 1.0);
+    let is_unknown = !is_of_samples && rounds.len() < 2;
+    let is_of_rounds = !is_unknown && (by_rounds > found.by_chance || !is_of_samples);
+    let degrees_of_freedom = is_of_rounds.then_some(of_rounds);
     let quantile = |probability: f64| match degrees_of_freedom {
         Some(degrees_of_freedom) => student_t_quantile(probability, degrees_of_freedom),
         None => normal_quantile(probability),
@@ -78,9 +142,8 @@ pub(crate) fn estimate(rounds: &[[Counted; 2]], scatter: Scatter) -> Estimate {
     };
     let half = quantile(0.975) * error;
     let (low, high) = (difference - half, difference + half);
-    let amount = PerOperation { base, own, difference, low, high, q: None, is_sure: false };
-    let samples = rounds.iter().flatten().map(|(count, _)| count).sum();
-    Estimate { amount, p, samples, mde: half + quantile(POWER) * error }
+    let amount = PerOperation { base: found.base, own: found.own, difference, low, high, q: None, is_sure: false };
+    Estimate { amount, p, samples: found.samples, mde: half + quantile(POWER) * error }
 }
 
 /// Those of several rows that have enough samples, by index, judged together.
@@ -154,6 +217,53 @@ mod tests {
         let uneven: [[Counted; 2]; 4] = [100, 200, 100, 200].map(|own| [(100, 1.0), (own, 1.0)]);
         let uneven = estimate(&uneven);
         assert!((uneven.amount.difference - 50.0).abs() < 1e-9 && uneven.amount.low < 0.0, "{uneven:?}");
+    }
+
+    /// Functions of equal builds, the first of which differs: by round, samples of six rounds.
+    fn functions(random: &mut Pcg64, moves_from: f64, moves_to: f64) -> Vec<Vec<[Counted; 2]>> {
+        let sizes = (0..60).map(|at| 5.0 + f64::from(at));
+        let means = [(moves_from, moves_to)].into_iter().chain(sizes.map(|size| (size, size)));
+        let of_round = |random: &mut Pcg64, (base, own)| [(poisson(random, base), 0.1), (poisson(random, own), 0.1)];
+        means.map(|pair| (0..6).map(|_| of_round(random, pair)).collect()).collect()
+    }
+
+    #[test]
+    fn many_functions_find_one_that_differs_which_its_rounds_alone_do_not() {
+        let mut random = Pcg64::seed_from_u64(4);
+        let trials = 200;
+        let (mut by_rounds, mut by_pool, mut false_part) = (0, 0, 0.0);
+        for _ in 0..trials {
+            let rows = functions(&mut random, 25.0, 50.0);
+            let pooled = super::pooled(rows.iter().cloned());
+            let named = |scatter| {
+                let judged = super::judged(rows.iter().cloned(), scatter);
+                judged.into_iter().filter(|(_, found)| found.amount.is_sure).map(|(at, _)| at).collect::<Vec<_>>()
+            };
+            by_rounds += u32::from(named(Scatter::Poisson).contains(&0));
+            let named = named(pooled);
+            by_pool += u32::from(named.contains(&0));
+            false_part += named.iter().filter(|&&at| at != 0).count() as f64 / named.len().max(1) as f64;
+        }
+        assert!(by_rounds * 100 < trials * 90, "{by_rounds}");
+        assert!(by_pool * 100 > trials * 97, "{by_pool}");
+        assert!(false_part / f64::from(trials) <= 0.05, "{false_part}");
+    }
+
+    #[test]
+    fn pooled_intervals_of_equal_functions_leave_zero_out_in_one_of_twenty() {
+        let mut random = Pcg64::seed_from_u64(5);
+        let (mut missed, mut all) = (0, 0);
+        for _ in 0..100 {
+            let rows = functions(&mut random, 30.0, 30.0);
+            let pooled = super::pooled(rows.iter().cloned());
+            assert!(matches!(pooled, Scatter::Pooled(_)));
+            for (_, found) in super::judged(rows.into_iter(), pooled) {
+                missed += u32::from(found.amount.low > 0.0 || found.amount.high < 0.0);
+                all += 1;
+            }
+        }
+        let share = f64::from(missed) / f64::from(all);
+        assert!((0.02..=0.055).contains(&share), "{share}");
     }
 
     #[test]

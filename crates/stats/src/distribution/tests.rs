@@ -136,3 +136,10 @@ fn gamma_ratio_agrees_with_the_difference() {
         assert!((gamma_ratio_ln(a) - (ln_gamma(a + 0.5) - ln_gamma(a))).abs() < 1e-12, "{a}");
     }
 }
+
+#[test]
+fn trigamma_has_its_closed_forms() {
+    assert_close(trigamma(1.0), PI * PI / 6.0, 1e-12, "1");
+    assert_close(trigamma(0.5), PI * PI / 2.0, 1e-12, "1/2");
+    assert_close(trigamma(40.0), digamma(40.0 + 1e-4).mul_add(1e4, -1e4 * digamma(40.0)), 1e-4, "the slope of digamma");
+}
