@@ -91,7 +91,8 @@ pub fn analyse(campaign: &Campaign, base: Option<&str>) -> Result<Findings, Anal
     let twins: Vec<usize> = (0..treatments.len()).filter(|&at| is_twin(at)).collect();
     let kind = |at: usize| (treatments[at].build.engine, treatments[at].storage);
     let alike: Vec<bool> = (0..treatments.len()).map(|at| kind(at) == kind(base)).collect();
-    let context = why::Context { base, has_shares, twins: &twins, alike: &alike };
+    let dialect = literals::dialect(treatments[base].build.engine);
+    let context = why::Context { base, dialect, has_shares, twins: &twins, alike: &alike };
     let found = statement_times::judged(&statement_rows, treatments.len(), base, margin);
     for (test, cells) in tests.iter_mut().zip(found) {
         test.cells.iter_mut().zip(cells).for_each(|(cell, found)| cell.statement_times = found);

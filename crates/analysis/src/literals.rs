@@ -17,6 +17,6 @@ pub(crate) fn statement(sql: &str, engine: Engine) -> String {
     redact(sql, dialect(engine))
 }
 
-fn dialect(engine: Engine) -> Dialect {
+pub(crate) fn dialect(engine: Engine) -> Dialect {
     Dialect::find(engine.name()).expect("every engine has a dialect of its name")
 }

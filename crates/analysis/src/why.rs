@@ -6,17 +6,15 @@
 
 mod cpu_events;
 mod moved;
+mod time;
 
 pub(crate) use cpu_events::{instructions, is_miss};
 
 use crate::evidence::counts::{COUNTS, Count};
-use crate::findings::{Cause, CellFindings, Comparison, Cost, MeasureComparison, Moved, TestFindings, WorkFindings};
-use moved::{moved, work};
-
-/// A share of the change that is worth a word.
-const WORTH_A_SHARE: f64 = 0.1;
-/// More of a change than this is "most of it", less than the rest of it hardly any.
-const MOST: f64 = 0.7;
+use crate::findings::{Cause, CellFindings, Cost, MeasureComparison, TestFindings, WorkFindings};
+use moved::{WORTH_A_SHARE, work};
+use rqps_sql::{Dialect, is_read};
+use time::change_us;
 
 /// The same as [`moved::WORTH_NAMING`] of what is counted exactly: a smaller change of it is as sure, and may go with a
 /// small change of time.
@@ -25,6 +23,10 @@ const WORTH_NAMING_EXACT: f64 = 1.01;
 /// Work of which an operation has fewer than so many times the amount that costs next to nothing is not that of its
 /// statements if it goes by the clock.
 const RARE: f64 = 20.0;
+
+/// What servers write. A test that only reads has none of it.
+const WRITTEN: [&str; 6] =
+    ["server_write_bytes_per_op", "wal_bytes", "wal_records", "wal_full_pages", "redo_bytes", "binlog_bytes"];
 
 /// Amounts of a second that differ by less than this factor are the same.
 const SAME: f64 = 1.05;
@@ -68,6 +70,8 @@ type Amount = fn(&Cost) -> f64;
 pub(crate) struct Context<'a> {
     /// Index of the base.
     pub(crate) base: usize,
+    /// How the base reads SQL.
+    pub(crate) dialect: Dialect,
     /// Whether the time of an operation is what one session of each client spends on it, and nothing else works beside
     /// it.
     pub(crate) has_shares: bool,
@@ -89,9 +93,10 @@ pub(crate) fn causes(test: &TestFindings, treatment: usize, context: Context<'_>
     };
     let mut causes: Vec<Cause> = plans(cell).into_iter().collect();
     let costs = cell.cost.as_ref().zip(base.cost.as_ref());
-    let change_us = costs.and_then(|(_, of_base)| change_us(test.clients, of_base, comparison, context));
+    let change_us =
+        costs.filter(|_| context.has_shares).and_then(|(_, of_base)| change_us(test.clients, of_base, comparison));
     if let Some((own, of_base)) = costs {
-        causes.extend(cpu(cell, own, of_base, change_us));
+        causes.extend(time::causes(cell, own, of_base, change_us));
     }
     // What only one of them does at all says more than how much more of something it does.
     causes.extend(of_one);
@@ -104,7 +109,8 @@ pub(crate) fn causes(test: &TestFindings, treatment: usize, context: Context<'_>
     let is_told = |name: &str| WORK.iter().any(|one| one.in_sessions.contains(&name));
     more_or_less
         .extend(of_both.into_iter().filter(|cause| !matches!(cause, Cause::Count { measure, .. } if is_told(measure))));
-    more_or_less.retain(|cause| !goes_by_the_clock(cause, comparison.rqps) && !is_short(cause, change_us));
+    let reads = !test.statements.is_empty() && test.statements.iter().all(|(_, sql)| is_read(sql, context.dialect));
+    more_or_less.retain(|cause| !goes_by_the_clock(cause, reads, comparison.rqps) && !is_short(cause, change_us));
     // Less work that takes more time explains nothing of it, and comes last.
     more_or_less
         .sort_by_key(|cause| amounts(cause).is_some_and(|(_, from, to)| (to > from) == (comparison.rqps > 1.0)));
@@ -121,14 +127,16 @@ fn amounts(cause: &Cause) -> Option<(&str, f64, f64)> {
     }
 }
 
-/// Whether it is rare work that each second has as much of as before, such as that of background processes and of new
-/// sessions: a slower build has more of it per operation for no other reason than that it is slower.
-fn goes_by_the_clock(cause: &Cause, rqps: f64) -> bool {
+/// Whether it is rare work, or what is written in a test that `reads`, of which each second has as much as before: that
+/// of background processes and of new sessions. A slower build has more of it per operation for no other reason than
+/// that it is slower.
+fn goes_by_the_clock(cause: &Cause, reads: bool, rqps: f64) -> bool {
     let Some((measure, from, to)) = amounts(cause) else { return false };
     let of_work = WORK.iter().find(|one| one.name == measure).map(|one| one.least);
     let least = of_work.or_else(|| COUNTS.iter().find(|count| count.name == measure).map(|count| count.least));
     let is_rare = least.is_some_and(|least| from.min(to) < RARE * least);
-    is_rare && (to / from * rqps).ln().abs() < SAME.ln()
+    let is_beside = is_rare || (reads && WRITTEN.contains(&measure));
+    is_beside && (to / from * rqps).ln().abs() < SAME.ln()
 }
 
 /// Whether it is a time that is a small part of the change.
@@ -138,18 +146,12 @@ fn is_short(cause: &Cause, change_us: Option<f64>) -> bool {
     share.is_some_and(|share| share.abs() < WORTH_A_SHARE)
 }
 
-/// By how much the time of an operation changed, in microseconds; `None` where time is no cost.
-fn change_us(clients: u32, base: &Cost, comparison: &Comparison, context: Context<'_>) -> Option<f64> {
-    let time_us = f64::from(clients.max(1)) * 1e6 / base.ops_per_s;
-    (context.has_shares && time_us.is_finite()).then(|| time_us * (1.0 / comparison.rqps - 1.0))
-}
-
 /// Adds to the statements of a treatment what share of its change is in them; of what did not change there is none.
 pub(crate) fn add_shares(test: &mut TestFindings, treatment: usize, context: Context<'_>) {
     let Some(base) = test.cells[context.base].cost.clone() else { return };
     let cell = &mut test.cells[treatment];
     let Some(comparison) = cell.comparison.as_ref().filter(|one| one.verdict.is_change()) else { return };
-    let Some(change_us) = change_us(test.clients, &base, comparison, context) else { return };
+    let Some(change_us) = change_us(test.clients, &base, comparison).filter(|_| context.has_shares) else { return };
     for one in &mut cell.statement_times {
         one.share = Some((one.us_per_op - one.base_us_per_op) / change_us).filter(|share| share.is_finite());
     }
@@ -222,61 +224,6 @@ fn plans(cell: &CellFindings) -> Option<Cause> {
     let differing = cell.plans.iter().filter(|plan| plan.differs);
     let statements: Vec<String> = differing.map(|plan| plan.statement.clone()).collect();
     (!statements.is_empty()).then_some(Cause::Plan { statements })
-}
-
-/// CPU of server and client, and what neither accounts for; the largest share first.
-fn cpu(cell: &CellFindings, own: &Cost, base: &Cost, change_us: Option<f64>) -> Vec<Cause> {
-    let share = |moved: Option<Moved>| Some(moved.map_or(0.0, |moved| moved.to - moved.from) / change_us?);
-    let server = moved(cell, "server_cpu_us", base.server_cpu_us);
-    let client = moved(cell, "client_cpu_us", base.client_cpu_us);
-    let waiting = change_us.and_then(|change_us| waiting(cell, base, change_us));
-    let server_cause =
-        server.map(|moved| Cause::ServerCpu { moved, share: share(server), kernel: in_kernel(own, base) });
-    // The client is the same program beside every build: it is named only where it accounts for something.
-    let is_told = |share: &Option<f64>| share.is_some_and(|share| share.abs() >= WORTH_A_SHARE);
-    let client_cause = client.map(|moved| (moved, share(client))).filter(|(_, share)| is_told(share));
-    let client_cause = client_cause.map(|(moved, share)| Cause::ClientCpu { moved, share });
-    let waiting_cause = waiting.map(|share| Cause::Waiting { share });
-    let mut causes: Vec<Cause> = server_cause.into_iter().chain(client_cause).chain(waiting_cause).collect();
-    causes.sort_by(|a, b| share_of(b).total_cmp(&share_of(a)));
-    causes
-}
-
-/// The share of a change that neither server nor client spent on a CPU, where it is most of it, and more than half even
-/// if both used as much as their intervals allow; or more than half of it and found in waits with a name. What a server
-/// calls a wait may be its own CPU time, such as that of writing to a file, so that names alone prove nothing.
-fn waiting(cell: &CellFindings, base: &Cost, change_us: f64) -> Option<f64> {
-    let shares = |name: &str, from_us: f64| {
-        let measure = cell.measure(name)?;
-        let share = |ratio: f64| from_us * (ratio - 1.0) / change_us;
-        Some((share(measure.ratio), share(measure.low?).max(share(measure.high?))))
-    };
-    let (server, server_most) = shares("server_cpu_us", base.server_cpu_us)?;
-    let (client, client_most) = shares("client_cpu_us", base.client_cpu_us)?;
-    let share = 1.0 - server - client;
-    let is_sure = share >= MOST && 1.0 - server_most - client_most > 0.5;
-    if is_sure { Some(share) } else { Some(share.min(named_waits(cell, change_us)?)).filter(|share| *share > 0.5) }
-}
-
-/// The share of a change that rounds that explain found in waits with a name.
-fn named_waits(cell: &CellFindings, change_us: f64) -> Option<f64> {
-    let waits = cell.waits.as_ref()?.moved().filter(|event| event.is_wait);
-    Some(waits.map(|event| event.amount.difference_us).sum::<f64>() / change_us)
-}
-
-fn share_of(cause: &Cause) -> f64 {
-    match cause {
-        Cause::ServerCpu { share, .. } | Cause::ClientCpu { share, .. } => share.unwrap_or(0.0),
-        Cause::Waiting { share } => *share,
-        Cause::Plan { .. } | Cause::Work { .. } | Cause::Count { .. } => 0.0,
-    }
-}
-
-/// The share of the change of the server's CPU that is in the kernel, where that is most of it or hardly any.
-fn in_kernel(own: &Cost, base: &Cost) -> Option<f64> {
-    let kernel_us = |cost: &Cost| cost.server_cpu_us * (1.0 - cost.server_user_share);
-    let share = (kernel_us(own) - kernel_us(base)) / (own.server_cpu_us - base.server_cpu_us);
-    (share >= MOST || share <= 1.0 - MOST).then_some(share).filter(|share| share.is_finite())
 }
 
 /// What moved of a measure of work, as sessions show it where they were followed on both builds.

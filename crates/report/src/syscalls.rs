@@ -146,7 +146,7 @@ mod tests {
         let said = |causes: &[Cause]| words(&found(true), causes, "statement");
         let expected = "system calls per statement −41.7 %, 12.0 → 7.00, first of all pwrite64, fsync";
         assert_eq!(said(&[cpu(Some(0.8))]).as_deref(), Some(expected));
-        assert_eq!(said(&[Cause::Waiting { share: 0.8 }]).as_deref(), Some(expected));
+        assert_eq!(said(&[Cause::Waiting { share: 0.8, flush_cpu: None }]).as_deref(), Some(expected));
         assert_eq!((said(&[cpu(Some(0.1))]), said(&[])), (None, None));
         assert_eq!(words(&found(false), &[cpu(None)], "statement"), None, "chance");
     }

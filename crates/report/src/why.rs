@@ -127,8 +127,16 @@ fn words(cause: &Cause, per: &str) -> Option<String> {
             words.extend(share.map(|share| format!(", {}", number::share_of_change(share))));
             words
         }
-        Cause::Waiting { share } => {
-            format!("{} of the change is waiting: neither server nor client CPU", number::percent(share.min(1.0)))
+        Cause::Waiting { share, flush_cpu } => {
+            let waiting = format!("{} of the change is waiting: ", number::percent(share.min(1.0)));
+            waiting
+                + &match flush_cpu {
+                    None => "neither server nor client CPU".to_owned(),
+                    Some(flush) => {
+                        let flush = number::percent(*flush);
+                        format!("on no CPU, or in the kernel's flush of files ({flush} of the change)")
+                    }
+                }
         }
         Cause::Work { measure, moved } => {
             let known = metric::ALL.iter().find(|metric| metric.name == measure);
@@ -396,7 +404,12 @@ mod tests {
         assert_eq!(said(cycles), "cycles of an instruction +20.0 % (1.150 to 1.250), 0.600 → 0.720");
         let instructions = Cause::Work { measure: "instructions".to_owned(), moved: moved(4e4, 5.2e4, 1.29, 1.31) };
         assert_eq!(said(instructions), "instructions per statement +30.0 % (1.290 to 1.310), 40000 → 52000");
-        let waiting = said(Cause::Waiting { share: 0.84 });
+        let waiting = said(Cause::Waiting { share: 0.84, flush_cpu: None });
         assert_eq!(waiting, "84 % of the change is waiting: neither server nor client CPU");
+        let flushing = said(Cause::Waiting { share: 0.72, flush_cpu: Some(0.24) });
+        assert_eq!(
+            flushing,
+            "72 % of the change is waiting: on no CPU, or in the kernel's flush of files (24 % of the change)"
+        );
     }
 }

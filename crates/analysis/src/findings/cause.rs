@@ -29,10 +29,14 @@ pub enum Cause {
         /// Of the change in time per operation the share that it accounts for.
         share: Option<f64>,
     },
-    /// Neither server nor client used the CPU for most of what changed.
+    /// Neither server nor client used the CPU for most of what changed, or the kernel did on the way to the device.
     Waiting {
         /// Of the change in time per operation.
         share: f64,
+        /// The part of it that is CPU in the kernel's flush of files, which is in the server's CPU too; `None` where
+        /// what no CPU accounts for is enough.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        flush_cpu: Option<f64>,
     },
     /// The server counted another amount of work.
     Count {

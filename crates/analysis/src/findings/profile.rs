@@ -7,7 +7,7 @@ use super::Amount;
 use serde::{Deserialize, Serialize};
 
 /// The functions of a treatment beside those of the base, in one test.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ProfileFindings {
     /// Rounds in which both were sampled.
     pub rounds: u32,

@@ -2,6 +2,9 @@
 
 use crate::findings::{Cause, CellFindings, Moved, is_beyond_chance};
 
+/// A share of the change that is worth a word.
+pub(super) const WORTH_A_SHARE: f64 = 0.1;
+
 /// Work that moved by less than this explains nothing, however sure it is.
 pub(super) const WORTH_NAMING: f64 = 1.05;
 

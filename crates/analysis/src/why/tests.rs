@@ -1,7 +1,7 @@
 //! Each rule on a cell made for it, and silence where nothing moved.
 
 use super::*;
-use crate::findings::{MeasureComparison, PlanFindings};
+use crate::findings::{Comparison, MeasureComparison, PlanFindings};
 use rqps_model::{Group, Unit, Verdict};
 
 /// A measure that moved by `ratio`, give or take a percent.
@@ -39,7 +39,7 @@ fn test(rqps: f64, own: Cost, measures: Vec<MeasureComparison>) -> TestFindings 
 }
 
 fn context(has_shares: bool) -> Context<'static> {
-    Context { base: 0, has_shares, twins: &[], alike: &[true, true] }
+    Context { base: 0, dialect: Dialect::Postgres, has_shares, twins: &[], alike: &[true, true] }
 }
 
 fn cost() -> Cost {
@@ -69,7 +69,9 @@ fn cpu_of_the_server_tells_its_share_and_where_it_was_spent() {
 fn waiting_is_what_no_cpu_accounts_for() {
     let measures = vec![measure("server_cpu_us", 1.05), measure("client_cpu_us", 1.0), measure("cs_per_op", 1.5)];
     let found = causes(&test(0.5, Cost { cs_per_op: 3.0, server_cpu_us: 63.0, ..cost() }, measures), 1, context(true));
-    let [Cause::Waiting { share }, Cause::ServerCpu { .. }, Cause::Work { measure, moved }] = &found[..] else {
+    let [Cause::Waiting { share, flush_cpu: None }, Cause::ServerCpu { .. }, Cause::Work { measure, moved }] =
+        &found[..]
+    else {
         panic!("{found:?}")
     };
     assert!((share - 0.97).abs() < 1e-9);
@@ -90,13 +92,54 @@ fn waits_that_were_sampled_say_what_a_residue_cannot() {
     let waits = |events: Vec<EventFindings>| WaitFindings { events, ..WaitFindings::default() };
     test.cells[1].waits = Some(waits(vec![event("IO/WalSync", 56.0, true), event("IO/WalWrite", 10.0, false)]));
     let found = causes(&test, 1, context(true));
-    let [Cause::Waiting { share }, Cause::ServerCpu { .. }] = &found[..] else { panic!("{found:?}") };
+    let [Cause::Waiting { share, flush_cpu: None }, Cause::ServerCpu { .. }] = &found[..] else { panic!("{found:?}") };
     assert!((share - 0.56).abs() < 1e-9);
     test.cells[1].waits = Some(waits(vec![event("IO/WalSync", 45.0, true)]));
     assert!(matches!(causes(&test, 1, context(true))[..], [Cause::ServerCpu { .. }]), "less than half");
     test.cells[1].measures[0] = measure("server_cpu_us", 150.0 / 60.0);
     test.cells[1].waits = Some(waits(vec![event("IO/BuffileWrite", 70.0, true)]));
     assert!(matches!(causes(&test, 1, context(true))[..], [Cause::ServerCpu { .. }]), "on the CPU all the while");
+}
+
+#[test]
+fn the_way_to_the_disk_is_waiting_for_it() {
+    use crate::findings::{Amount, EventFindings, FunctionFindings, ProfileFindings, WaitFindings};
+    // 100 µs more an operation: 55 of them are CPU of the server, 20 of which are in the flush that sessions wait in.
+    let own = Cost { server_cpu_us: 115.0, ..cost() };
+    let mut test = test(0.5, own, vec![measure("server_cpu_us", 115.0 / 60.0), measure("client_cpu_us", 1.0)]);
+    let amount = |difference_us: f64| Amount { difference_us, is_sure: true, ..Amount::default() };
+    let flush = |difference_us| FunctionFindings {
+        name: "do_fsync_[k]".to_owned(),
+        samples: 100,
+        amount: amount(difference_us),
+        absent: None,
+    };
+    let wait = EventFindings { name: "IO/WalSync".to_owned(), is_wait: true, count: 100, amount: amount(90.0) };
+    let profile = |flush_us| ProfileFindings { inclusive: vec![flush(flush_us)], ..ProfileFindings::default() };
+    test.cells[1].profile = Some(profile(20.0));
+    assert!(matches!(causes(&test, 1, context(true))[..], [Cause::ServerCpu { .. }]), "no wait was seen");
+    test.cells[1].waits = Some(WaitFindings { events: vec![wait], ..WaitFindings::default() });
+    let found = causes(&test, 1, context(true));
+    let [Cause::Waiting { share, flush_cpu: Some(flush_cpu) }, Cause::ServerCpu { .. }] = &found[..] else {
+        panic!("{found:?}")
+    };
+    assert!((share - 0.65).abs() < 1e-9 && (flush_cpu - 0.2).abs() < 1e-9);
+    test.cells[1].profile = Some(profile(2.0));
+    assert!(matches!(causes(&test, 1, context(true))[..], [Cause::ServerCpu { .. }]), "its own work is more");
+}
+
+#[test]
+fn what_is_written_beside_reads_goes_by_the_clock() {
+    let found = |sql: &str, ratio: f64| {
+        let own = Cost { server_write_bytes_per_op: 1e3 * ratio, ..cost() };
+        let mut test = test(0.8, own, vec![measure("server_write_bytes_per_op", ratio)]);
+        test.cells[0].cost.as_mut().unwrap().server_write_bytes_per_op = 1e3;
+        test.statements = vec![("statement".to_owned(), sql.to_owned())];
+        causes(&test, 1, context(false)).len()
+    };
+    assert_eq!(found("SELECT a FROM t WHERE id = 1", 1.25), 0);
+    assert_eq!(found("SELECT a FROM t WHERE id = 1", 1.5), 1, "more a second");
+    assert_eq!(found("UPDATE t SET a = 2 WHERE id = 1", 1.25), 1, "what it writes is its own");
 }
 
 #[test]
