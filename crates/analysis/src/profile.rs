@@ -182,18 +182,7 @@ fn warnings(pairs: &[(Sampled, Sampled)], verdict: Option<(f64, f64)>, names: [&
     let mut warnings = Vec::new();
     for (at, name) in names.into_iter().enumerate() {
         let of = || pairs.iter().map(move |pair| if at == 0 { &pair.0 } else { &pair.1 });
-        let (sampled, counted) =
-            of().map(Sampled::cpu_seconds).fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-        let share = sampled / counted;
-        // Of few samples the share is known roughly: twice its Poisson error is allowed for.
-        let period_s = of().next().map_or(0.0, |one| one.facts.period_ns as f64 / 1e9);
-        let error = 2.0 / (sampled / period_s).max(1.0).sqrt();
-        if share.is_finite() && (share < DUE_MIN - error || share > 2.0 - DUE_MIN + error) {
-            let client = if of().any(|one| one.facts.client.is_some()) { " and its client" } else { "" };
-            warnings.push(format!(
-                "samples of {name}{client} stand for {sampled:.1} s of CPU time, the system counted {counted:.1} s"
-            ));
-        }
+        warnings.extend(not_due(&of().collect::<Vec<_>>(), name));
         let cut: u64 = of().map(|one| one.facts.cut).sum();
         let stacks: u64 = of().map(|one| one.facts.samples).sum();
         if cut * 10 > stacks {
@@ -239,6 +228,31 @@ fn warnings(pairs: &[(Sampled, Sampled)], verdict: Option<(f64, f64)>, names: [&
         ));
     }
     warnings
+}
+
+/// What samples stand for, where that is not the CPU time that the system counted.
+fn not_due(sampled: &[&Sampled], name: &str) -> Option<String> {
+    let of = || sampled.iter().copied();
+    let (stands_for, counted) =
+        of().map(Sampled::cpu_seconds).fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    let share = stands_for / counted;
+    // Of few samples the share is known roughly: twice its Poisson error is allowed for.
+    let period_s = of().next().map_or(0.0, |one| one.facts.period_ns as f64 / 1e9);
+    let error = 2.0 / (stands_for / period_s).max(1.0).sqrt();
+    if !share.is_finite() || (DUE_MIN - error..=2.0 - DUE_MIN + error).contains(&share) {
+        return None;
+    }
+    let client = if of().any(|one| one.facts.client.is_some()) { " and its client" } else { "" };
+    let told =
+        format!("samples of {name}{client} stand for {stands_for:.1} s of CPU time, the system counted {counted:.1} s");
+    let stolen = of().map(|one| one.sample.resources.host.cpu_steal_s).sum::<f64>();
+    match share > 1.0 && stolen > (share - 1.0) * counted / 2.0 {
+        true => Some(format!(
+            "{told}: the hypervisor took {stolen:.1} s from the host meanwhile, which the clock that samples does not \
+             take off"
+        )),
+        false => Some(told),
+    }
 }
 
 /// Programs of servers, with the engine's word in `--build`.

@@ -11,10 +11,9 @@ mod time;
 pub(crate) use cpu_events::{instructions, is_miss};
 
 use crate::evidence::counts::{COUNTS, Count};
-use crate::findings::{Cause, CellFindings, Cost, MeasureComparison, TestFindings, WorkFindings};
+use crate::findings::{Cause, CellFindings, Comparison, Cost, MeasureComparison, TestFindings, WorkFindings};
 use moved::{WORTH_A_SHARE, work};
 use rqps_sql::{Dialect, is_read};
-use time::change_us;
 
 /// The same as [`moved::WORTH_NAMING`] of what is counted exactly: a smaller change of it is as sure, and may go with a
 /// small change of time.
@@ -27,6 +26,9 @@ const RARE: f64 = 20.0;
 /// What servers write. A test that only reads has none of it.
 const WRITTEN: [&str; 6] =
     ["server_write_bytes_per_op", "wal_bytes", "wal_records", "wal_full_pages", "redo_bytes", "binlog_bytes"];
+
+/// How long sessions that could run wait for a CPU.
+const RUN_DELAY: &str = "run_delay_us";
 
 /// Amounts of a second that differ by less than this factor are the same.
 const SAME: f64 = 1.05;
@@ -91,12 +93,11 @@ pub(crate) fn causes(test: &TestFindings, treatment: usize, context: Context<'_>
         let is_exact = |cause: &Cause| matches!(cause, Cause::Count { interval: None, .. });
         return of_one.into_iter().chain(of_both).filter(is_exact).collect();
     };
-    let mut causes: Vec<Cause> = plans(cell).into_iter().collect();
     let costs = cell.cost.as_ref().zip(base.cost.as_ref());
-    let change_us =
-        costs.filter(|_| context.has_shares).and_then(|(_, of_base)| change_us(test.clients, of_base, comparison));
+    let change = Change::new(test, comparison, cell, costs.map(|(_, of_base)| of_base), context);
+    let mut causes: Vec<Cause> = plans(cell).into_iter().collect();
     if let Some((own, of_base)) = costs {
-        causes.extend(time::causes(cell, own, of_base, change_us));
+        causes.extend(time::causes(cell, own, of_base, change.us));
     }
     // What only one of them does at all says more than how much more of something it does.
     causes.extend(of_one);
@@ -109,8 +110,7 @@ pub(crate) fn causes(test: &TestFindings, treatment: usize, context: Context<'_>
     let is_told = |name: &str| WORK.iter().any(|one| one.in_sessions.contains(&name));
     more_or_less
         .extend(of_both.into_iter().filter(|cause| !matches!(cause, Cause::Count { measure, .. } if is_told(measure))));
-    let reads = !test.statements.is_empty() && test.statements.iter().all(|(_, sql)| is_read(sql, context.dialect));
-    more_or_less.retain(|cause| !goes_by_the_clock(cause, reads, comparison.rqps) && !is_short(cause, change_us));
+    more_or_less.retain(|cause| !change.goes_by_the_clock(cause) && !change.is_short(cause));
     // Less work that takes more time explains nothing of it, and comes last.
     more_or_less
         .sort_by_key(|cause| amounts(cause).is_some_and(|(_, from, to)| (to > from) == (comparison.rqps > 1.0)));
@@ -127,23 +127,52 @@ fn amounts(cause: &Cause) -> Option<(&str, f64, f64)> {
     }
 }
 
-/// Whether it is rare work, or what is written in a test that `reads`, of which each second has as much as before: that
-/// of background processes and of new sessions. A slower build has more of it per operation for no other reason than
-/// that it is slower.
-fn goes_by_the_clock(cause: &Cause, reads: bool, rqps: f64) -> bool {
-    let Some((measure, from, to)) = amounts(cause) else { return false };
-    let of_work = WORK.iter().find(|one| one.name == measure).map(|one| one.least);
-    let least = of_work.or_else(|| COUNTS.iter().find(|count| count.name == measure).map(|count| count.least));
-    let is_rare = least.is_some_and(|least| from.min(to) < RARE * least);
-    let is_beside = is_rare || (reads && WRITTEN.contains(&measure));
-    is_beside && (to / from * rqps).ln().abs() < SAME.ln()
+/// A change, as far as it says what explains none of it.
+struct Change {
+    rqps: f64,
+    /// Of the time of an operation, in microseconds; `None` where time is no cost.
+    us: Option<f64>,
+    /// The share of it that neither server nor client spent on a CPU.
+    off_cpu: Option<f64>,
+    /// Whether the test only reads.
+    reads: bool,
 }
 
-/// Whether it is a time that is a small part of the change.
-fn is_short(cause: &Cause, change_us: Option<f64>) -> bool {
-    let part = amounts(cause).filter(|(measure, ..)| measure.ends_with("_us"));
-    let share = part.zip(change_us).map(|((_, from, to), change_us)| (to - from) / change_us);
-    share.is_some_and(|share| share.abs() < WORTH_A_SHARE)
+impl Change {
+    fn new(
+        test: &TestFindings,
+        comparison: &Comparison,
+        cell: &CellFindings,
+        base: Option<&Cost>,
+        context: Context<'_>,
+    ) -> Self {
+        let us = base.filter(|_| context.has_shares).and_then(|base| time::change_us(test.clients, base, comparison));
+        let off_cpu = base.zip(us).and_then(|(base, us)| time::off_cpu(cell, base, us)).map(|(share, _)| share);
+        let reads = !test.statements.is_empty() && test.statements.iter().all(|(_, sql)| is_read(sql, context.dialect));
+        Self { rqps: comparison.rqps, us, off_cpu, reads }
+    }
+
+    /// Whether it is rare work, or what is written in a test that only reads, of which each second has as much as
+    /// before: that of background processes and of new sessions. A slower build has more of it per operation for no
+    /// other reason than that it is slower.
+    fn goes_by_the_clock(&self, cause: &Cause) -> bool {
+        let Some((measure, from, to)) = amounts(cause) else { return false };
+        let of_work = WORK.iter().find(|one| one.name == measure).map(|one| one.least);
+        let least = of_work.or_else(|| COUNTS.iter().find(|count| count.name == measure).map(|count| count.least));
+        let is_rare = least.is_some_and(|least| from.min(to) < RARE * least);
+        let is_beside = is_rare || (self.reads && WRITTEN.contains(&measure));
+        is_beside && (to / from * self.rqps).ln().abs() < SAME.ln()
+    }
+
+    /// Whether it is a time that is a small part of the change. A session that is ready to run uses no CPU, so that its
+    /// delay is no part of what CPU accounts for.
+    fn is_short(&self, cause: &Cause) -> bool {
+        let part = amounts(cause).filter(|(measure, ..)| measure.ends_with("_us"));
+        let Some(((measure, from, to), us)) = part.zip(self.us) else { return false };
+        let share = ((to - from) / us).abs();
+        let off_cpu = self.off_cpu.filter(|_| measure == RUN_DELAY).map(|share| share.max(0.0));
+        off_cpu.map_or(share, |most| share.min(most)) < WORTH_A_SHARE
+    }
 }
 
 /// Adds to the statements of a treatment what share of its change is in them; of what did not change there is none.
@@ -151,7 +180,8 @@ pub(crate) fn add_shares(test: &mut TestFindings, treatment: usize, context: Con
     let Some(base) = test.cells[context.base].cost.clone() else { return };
     let cell = &mut test.cells[treatment];
     let Some(comparison) = cell.comparison.as_ref().filter(|one| one.verdict.is_change()) else { return };
-    let Some(change_us) = change_us(test.clients, &base, comparison).filter(|_| context.has_shares) else { return };
+    let change_us = time::change_us(test.clients, &base, comparison).filter(|_| context.has_shares);
+    let Some(change_us) = change_us else { return };
     for one in &mut cell.statement_times {
         one.share = Some((one.us_per_op - one.base_us_per_op) / change_us).filter(|share| share.is_finite());
     }

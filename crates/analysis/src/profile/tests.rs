@@ -193,4 +193,9 @@ fn samples_are_held_against_the_cpu_time_of_server_and_client() {
     assert_eq!(told(Some(3000), [11.0, 4.0]), [of_both]);
     // A folder from before the client was sampled.
     assert_eq!(told(None, [9.0, 4.0]), ["samples of old stand for 10.0 s of CPU time, the system counted 9.0 s"]);
+    let mut stolen = sampled(None, [8.5, 4.0]);
+    stolen.sample.resources.host.cpu_steal_s = 2.0;
+    let of_old = "samples of old stand for 10.0 s of CPU time, the system counted 8.5 s: the hypervisor took 2.0 s \
+                  from the host meanwhile, which the clock that samples does not take off";
+    assert_eq!(warnings(&[(stolen, sampled(Some(4000), [10.0, 4.0]))], None, ["old", "new"]), [of_old]);
 }

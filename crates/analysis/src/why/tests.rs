@@ -1,7 +1,7 @@
 //! Each rule on a cell made for it, and silence where nothing moved.
 
 use super::*;
-use crate::findings::{Comparison, MeasureComparison, PlanFindings};
+use crate::findings::{MeasureComparison, PlanFindings};
 use rqps_model::{Group, Unit, Verdict};
 
 /// A measure that moved by `ratio`, give or take a percent.
@@ -177,6 +177,12 @@ fn less_work_in_more_time_comes_last_and_short_times_not_at_all() {
         assert_eq!(names(&test).contains(&"run_delay_us".to_owned()), is_told, "{delay_us}");
         test.cells[1].measures.pop();
     }
+    // 24 of the 25 µs are CPU.
+    test.cells[1].measures.extend(
+        [("run_delay_us", 1.8), ("server_cpu_us", 1.4), ("client_cpu_us", 1.0)]
+            .map(|(name, ratio)| measure(name, ratio)),
+    );
+    assert!(!names(&test).contains(&"run_delay_us".to_owned()), "CPU accounts for all of it");
 }
 
 #[test]

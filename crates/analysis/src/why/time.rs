@@ -37,15 +37,8 @@ pub(super) fn causes(cell: &CellFindings, own: &Cost, base: &Cost, change_us: Op
 /// calls a wait may be its own CPU time, such as that of writing to a file, so that names alone prove nothing. In a
 /// flush it is both: a session waits for the device in it, and the kernel's CPU on the way there is no work of its own.
 fn waiting(cell: &CellFindings, base: &Cost, change_us: f64) -> Option<Cause> {
-    let shares = |name: &str, from_us: f64| {
-        let measure = cell.measure(name)?;
-        let share = |ratio: f64| from_us * (ratio - 1.0) / change_us;
-        Some((share(measure.ratio), share(measure.low?).max(share(measure.high?))))
-    };
-    let (server, server_most) = shares("server_cpu_us", base.server_cpu_us)?;
-    let (client, client_most) = shares("client_cpu_us", base.client_cpu_us)?;
-    let share = 1.0 - server - client;
-    if share >= MOST && 1.0 - server_most - client_most > 0.5 {
+    let (share, least) = off_cpu(cell, base, change_us)?;
+    if share >= MOST && least > 0.5 {
         return Some(Cause::Waiting { share, flush_cpu: None });
     }
     let named = named_waits(cell, change_us)?;
@@ -55,6 +48,19 @@ fn waiting(cell: &CellFindings, base: &Cost, change_us: f64) -> Option<Cause> {
         (share > 0.5).then_some(Cause::Waiting { share, flush_cpu })
     };
     told(share, None).or_else(|| told(share + flush_cpu?, flush_cpu))
+}
+
+/// The share of a change that neither server nor client spent on a CPU, and the least that it is if both used as much
+/// as their intervals allow.
+pub(super) fn off_cpu(cell: &CellFindings, base: &Cost, change_us: f64) -> Option<(f64, f64)> {
+    let shares = |name: &str, from_us: f64| {
+        let measure = cell.measure(name)?;
+        let share = |ratio: f64| from_us * (ratio - 1.0) / change_us;
+        Some((share(measure.ratio), share(measure.low?).max(share(measure.high?))))
+    };
+    let (server, server_most) = shares("server_cpu_us", base.server_cpu_us)?;
+    let (client, client_most) = shares("client_cpu_us", base.client_cpu_us)?;
+    Some((1.0 - server - client, 1.0 - server_most - client_most))
 }
 
 /// The share of a change that is CPU in the kernel's flush of files.
