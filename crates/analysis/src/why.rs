@@ -13,7 +13,7 @@ pub(crate) use cpu_events::{instructions, is_miss};
 use crate::evidence::counts::{COUNTS, Count};
 use crate::findings::{Cause, CellFindings, Comparison, Cost, MeasureComparison, TestFindings, WorkFindings};
 use moved::{WORTH_A_SHARE, work};
-use rqps_sql::{Dialect, is_read};
+use rqps_sql::{Dialect, is_read, is_transaction_border};
 
 /// The same as [`moved::WORTH_NAMING`] of what is counted exactly: a smaller change of it is as sure, and may go with a
 /// small change of time.
@@ -148,7 +148,8 @@ impl Change {
     ) -> Self {
         let us = base.filter(|_| context.has_shares).and_then(|base| time::change_us(test.clients, base, comparison));
         let off_cpu = base.zip(us).and_then(|(base, us)| time::off_cpu(cell, base, us)).map(|(share, _)| share);
-        let reads = !test.statements.is_empty() && test.statements.iter().all(|(_, sql)| is_read(sql, context.dialect));
+        let reads = |sql: &str| is_read(sql, context.dialect) || is_transaction_border(sql, context.dialect);
+        let reads = !test.statements.is_empty() && test.statements.iter().all(|(_, sql)| reads(sql));
         Self { rqps: comparison.rqps, us, off_cpu, reads }
     }
 

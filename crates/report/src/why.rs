@@ -128,15 +128,14 @@ fn words(cause: &Cause, per: &str) -> Option<String> {
             words
         }
         Cause::Waiting { share, flush_cpu } => {
-            let waiting = format!("{} of the change is waiting: ", number::percent(share.min(1.0)));
-            waiting
-                + &match flush_cpu {
-                    None => "neither server nor client CPU".to_owned(),
-                    Some(flush) => {
-                        let flush = number::percent(*flush);
-                        format!("on no CPU, or in the kernel's flush of files ({flush} of the change)")
-                    }
+            let on = match flush_cpu {
+                None => "neither server nor client CPU".to_owned(),
+                Some(flush) => {
+                    let flush = number::percent(*flush);
+                    format!("on no CPU, or in the kernel's flush of files ({flush} of the change)")
                 }
+            };
+            format!("{} of the change is waiting: {on}", number::percent(share.min(1.0)))
         }
         Cause::Work { measure, moved } => {
             let known = metric::ALL.iter().find(|metric| metric.name == measure);

@@ -134,7 +134,7 @@ fn what_is_written_beside_reads_goes_by_the_clock() {
         let own = Cost { server_write_bytes_per_op: 1e3 * ratio, ..cost() };
         let mut test = test(0.8, own, vec![measure("server_write_bytes_per_op", ratio)]);
         test.cells[0].cost.as_mut().unwrap().server_write_bytes_per_op = 1e3;
-        test.statements = vec![("statement".to_owned(), sql.to_owned())];
+        test.statements = ["BEGIN", sql, "COMMIT"].map(|sql| ("statement".to_owned(), sql.to_owned())).to_vec();
         causes(&test, 1, context(false)).len()
     };
     assert_eq!(found("SELECT a FROM t WHERE id = 1", 1.25), 0);
