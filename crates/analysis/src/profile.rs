@@ -182,7 +182,7 @@ fn warnings(pairs: &[(Sampled, Sampled)], verdict: Option<(f64, f64)>, names: [&
     let mut warnings = Vec::new();
     for (at, name) in names.into_iter().enumerate() {
         let of = || pairs.iter().map(move |pair| if at == 0 { &pair.0 } else { &pair.1 });
-        warnings.extend(not_due(&of().collect::<Vec<_>>(), name));
+        warnings.extend(unlike_cpu_time(&of().collect::<Vec<_>>(), name));
         let cut: u64 = of().map(|one| one.facts.cut).sum();
         let stacks: u64 = of().map(|one| one.facts.samples).sum();
         if cut * 10 > stacks {
@@ -231,7 +231,7 @@ fn warnings(pairs: &[(Sampled, Sampled)], verdict: Option<(f64, f64)>, names: [&
 }
 
 /// What samples stand for, where that is not the CPU time that the system counted.
-fn not_due(sampled: &[&Sampled], name: &str) -> Option<String> {
+fn unlike_cpu_time(sampled: &[&Sampled], name: &str) -> Option<String> {
     let of = || sampled.iter().copied();
     let (stands_for, counted) =
         of().map(Sampled::cpu_seconds).fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));

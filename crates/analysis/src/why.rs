@@ -83,6 +83,14 @@ pub(crate) struct Context<'a> {
     pub(crate) alike: &'a [bool],
 }
 
+impl Context<'_> {
+    /// By how much the time of an operation changed, in microseconds; `None` where time is no cost.
+    fn change_us(&self, clients: u32, base: &Cost, comparison: &Comparison) -> Option<f64> {
+        let time_us = f64::from(clients.max(1)) * 1e6 / base.ops_per_s;
+        (self.has_shares && time_us.is_finite()).then(|| time_us * (1.0 / comparison.rqps - 1.0))
+    }
+}
+
 /// What stands behind the change of a treatment; empty where nothing that was measured does. Where nothing changed
 /// these are the exact counts that moved, since those need no change of time to be seen.
 pub(crate) fn causes(test: &TestFindings, treatment: usize, context: Context<'_>) -> Vec<Cause> {
@@ -146,7 +154,7 @@ impl Change {
         base: Option<&Cost>,
         context: Context<'_>,
     ) -> Self {
-        let us = base.filter(|_| context.has_shares).and_then(|base| time::change_us(test.clients, base, comparison));
+        let us = base.and_then(|base| context.change_us(test.clients, base, comparison));
         let off_cpu = base.zip(us).and_then(|(base, us)| time::off_cpu(cell, base, us)).map(|(share, _)| share);
         let reads = |sql: &str| is_read(sql, context.dialect) || is_transaction_border(sql, context.dialect);
         let reads = !test.statements.is_empty() && test.statements.iter().all(|(_, sql)| reads(sql));
@@ -181,8 +189,7 @@ pub(crate) fn add_shares(test: &mut TestFindings, treatment: usize, context: Con
     let Some(base) = test.cells[context.base].cost.clone() else { return };
     let cell = &mut test.cells[treatment];
     let Some(comparison) = cell.comparison.as_ref().filter(|one| one.verdict.is_change()) else { return };
-    let change_us = time::change_us(test.clients, &base, comparison).filter(|_| context.has_shares);
-    let Some(change_us) = change_us else { return };
+    let Some(change_us) = context.change_us(test.clients, &base, comparison) else { return };
     for one in &mut cell.statement_times {
         one.share = Some((one.us_per_op - one.base_us_per_op) / change_us).filter(|share| share.is_finite());
     }

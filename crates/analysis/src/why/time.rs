@@ -1,19 +1,13 @@
 //! Where the time of an operation goes that a build takes more or less of: on the CPU of server or client, or on none.
 
 use super::moved::{WORTH_A_SHARE, moved};
-use crate::findings::{Cause, CellFindings, Comparison, Cost, Moved};
+use crate::findings::{Cause, CellFindings, Cost, Moved};
 
 /// More of a change than this is "most of it", less than the rest of it hardly any.
 const MOST: f64 = 0.7;
 
 /// The kernel's function that writes a file to its device and waits for it.
 const FLUSH: &str = "do_fsync_[k]";
-
-/// By how much the time of an operation changed, in microseconds.
-pub(super) fn change_us(clients: u32, base: &Cost, comparison: &Comparison) -> Option<f64> {
-    let time_us = f64::from(clients.max(1)) * 1e6 / base.ops_per_s;
-    time_us.is_finite().then(|| time_us * (1.0 / comparison.rqps - 1.0))
-}
 
 /// CPU of server and client, and what neither accounts for; the largest share first.
 pub(super) fn causes(cell: &CellFindings, own: &Cost, base: &Cost, change_us: Option<f64>) -> Vec<Cause> {
