@@ -3,6 +3,7 @@
 //! In: the bytes of an ELF file. Out: [`ElfFacts`]. A binary may be made by several compilers, and all are listed. It
 //! must not fail on a file that it does not understand: what it cannot find out is left out.
 
+use memchr::memmem;
 use object::{CompressionFormat, Object, ObjectSection, ObjectSymbol, SymbolKind};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -170,7 +171,7 @@ fn version_of(compiler: &str) -> Option<&str> {
 /// PostgreSQL keeps its `version()` text as a constant: `PostgreSQL 16.15 on …, compiled by gcc … , 64-bit`.
 fn compiled_by(rodata: &[u8]) -> Option<String> {
     const MARK: &[u8] = b", compiled by ";
-    let at = rodata.windows(MARK.len()).position(|w| w == MARK)? + MARK.len();
+    let at = memmem::find(rodata, MARK)? + MARK.len();
     let text = rodata[at..].split(|&b| b == 0).next()?;
     let text = String::from_utf8_lossy(text);
     Some(text.rsplit_once(", ").map_or(text.as_ref(), |(compiler, _bits)| compiler).to_owned())
@@ -183,7 +184,7 @@ fn frame_pointers(architecture: object::Architecture, text: &[u8], eh_frame_hdr:
         _ => return None,
     };
     let functions = unwind_entries(eh_frame_hdr).filter(|&n| n > 0)?;
-    let with_frame = text.windows(prologue.len()).filter(|w| *w == prologue).count();
+    let with_frame = memmem::find_iter(text, prologue).count();
     Some(with_frame as f64 >= FRAME_POINTER_SHARE * f64::from(functions))
 }
 
