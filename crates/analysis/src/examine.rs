@@ -339,7 +339,8 @@ fn relate_to_base(shared: Shared<'_>, test: &str, arms: &mut [Arm], ratios: &[Ve
     let left_out = shared.rounds.iter().filter(|round| !round.measures(test)).map(|round| round.number);
     let left_out: Vec<u32> = left_out.collect();
     let base_cost = arms[shared.base].cell.cost.clone();
-    let base_rounds = std::mem::take(&mut arms[shared.base].rounds);
+    let rounds: Vec<Vec<Option<Measured>>> = arms.iter_mut().map(|arm| std::mem::take(&mut arm.rounds)).collect();
+    let another = (0..arms.len()).find(|&at| at != shared.base);
     let peers: Vec<usize> = (0..arms.len()).map(|at| peer(shared.treatments, shared.base, at)).collect();
     let counters: Vec<BTreeMap<String, f64>> = arms.iter_mut().map(|arm| std::mem::take(&mut arm.counters)).collect();
     let as_read: Vec<Vec<StatementPlan>> = arms.iter().map(|arm| arm.plans.clone()).collect();
@@ -351,8 +352,9 @@ fn relate_to_base(shared: Shared<'_>, test: &str, arms: &mut [Arm], ratios: &[Ve
             own.relative = cost::relative(own, base);
         }
         let cell = Cell {
-            rounds: if at == shared.base { &base_rounds } else { &arm.rounds },
-            base_rounds: &base_rounds,
+            rounds: &rounds[at],
+            base_rounds: &rounds[shared.base],
+            other_rounds: if at == shared.base { another.map_or(&[], |at| &rounds[at]) } else { &rounds[shared.base] },
             left_out: &left_out,
             ratios: &ratios[at],
             is_closed: shared.plan.arrival == Arrival::Closed,

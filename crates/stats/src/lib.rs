@@ -19,6 +19,7 @@
 //! # Ok::<(), rqps_stats::Error>(())
 //! ```
 
+mod correlation;
 pub mod distribution;
 mod error;
 mod floor;
@@ -38,6 +39,7 @@ mod two_runs;
 mod two_speeds;
 mod verdict;
 
+pub use correlation::correlation;
 pub use error::Error;
 pub use floor::{DEFAULT_FLOOR_DEGREES_OF_FREEDOM, Floor, FloorEstimate, pooled_floor};
 pub use group::{group, group_log_ratios};

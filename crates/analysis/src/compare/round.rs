@@ -71,6 +71,11 @@ pub(crate) fn planted_log_ratio(arm: &Measured, base: &Measured) -> Option<f64> 
 
 /// Log ratio of the rates of each cycle in which both sides completed something.
 fn cycle_log_ratios(arm: &Slices, base: &Slices) -> Vec<f64> {
+    cycle_rates(arm, base).into_iter().map(|(arm, base)| (arm / base).ln()).collect()
+}
+
+/// The rates of both sides in each cycle in which both completed something, in operations a nanosecond.
+pub(crate) fn cycle_rates(arm: &Slices, base: &Slices) -> Vec<(f64, f64)> {
     let rates = |slices: &Slices| -> Vec<Option<f64>> {
         let pieces = slices.operations.iter().zip(&slices.busy_ns);
         pieces
@@ -78,7 +83,7 @@ fn cycle_log_ratios(arm: &Slices, base: &Slices) -> Vec<f64> {
             .collect()
     };
     let both = rates(arm).into_iter().zip(rates(base));
-    both.filter_map(|(arm, base)| Some((arm? / base?).ln())).collect()
+    both.filter_map(|(arm, base)| Some((arm?, base?))).collect()
 }
 
 #[cfg(test)]

@@ -15,6 +15,8 @@ pub(crate) struct Cell<'a> {
     pub(crate) rounds: &'a [Option<Measured>],
     /// The base's, likewise.
     pub(crate) base_rounds: &'a [Option<Measured>],
+    /// Of another treatment: the base's, and for the base itself those of one that it is the base of.
+    pub(crate) other_rounds: &'a [Option<Measured>],
     /// The rounds, from 1, that were not to measure it.
     pub(crate) left_out: &'a [u32],
     pub(crate) ratios: &'a [RoundRatio],

@@ -8,9 +8,11 @@ use super::{advised, answers, client, plan_changes, rates, warning};
 use crate::digits::percent;
 use crate::evidence;
 use crate::findings::{Cost, Warning};
+use crate::read::measured::Measured;
 use crate::words::rounds_in_words;
 use rqps_model::sample::{FailureClass, Failures};
 use rqps_model::{WarningKind, plural};
+use rqps_stats::median;
 use std::collections::BTreeMap;
 
 /// More stolen time than this moves throughput by more than the usual margin.
@@ -21,6 +23,8 @@ const STEAL_DIFFERENCE: f64 = 0.02;
 const IDLE_DIFFERENCE: f64 = 0.15;
 /// Up to this share events are those that were due at the very end of a turn or test, however low the rate.
 const SKIPPED_SHARE: f64 = 0.01;
+/// From this correlation on two treatments share half of what the speed of their slices varies by.
+const IN_STEP: f64 = 0.7;
 /// Lost cycles up to this share are what a stall now and then costs.
 const CYCLES_LOST_SHARE: f64 = 0.05;
 
@@ -143,14 +147,20 @@ fn machine(cell: &Cell<'_>, found: &mut Vec<Warning>) {
 
 /// Samples that ran at two speeds, with the cause where it is known.
 fn speeds(cell: &Cell<'_>, found: &mut Vec<Warning>) {
-    let samples: Vec<_> = cell.samples().filter_map(|m| Some((&m.sample, evidence::speeds::speeds(m)?))).collect();
+    let samples: Vec<_> = cell.samples().filter_map(|m| Some((m, evidence::speeds::speeds(m)?))).collect();
     let Some((_, worst)) = samples.iter().min_by(|a, b| a.1.slow_to_fast.total_cmp(&b.1.slow_to_fast)) else { return };
     let (share, speed) = (percent(worst.slow_share), percent(worst.slow_to_fast));
-    let rounds = rounds_in_words(samples.iter().map(|(sample, _)| sample.round));
+    let rounds = rounds_in_words(samples.iter().map(|(m, _)| m.sample.round));
     let worst = if samples.len() > 1 { "; in the worst," } else { ":" };
     let message =
         format!("ran at two speeds in {rounds}{worst} {share} of the time at {speed} of the speed of the rest");
-    let placements: Vec<_> = samples.iter().map(|(sample, _)| sample.placement.as_ref()).collect();
+    if went_in_step(cell, samples.iter().map(|(m, _)| *m)) {
+        let message = format!("{message}; what it is compared with was slow at the same time");
+        let advice = "the host did it, such as by a neighbour on the other thread of the core or by the clock of the \
+                      CPU: slices that lie side by side feel it alike; a host of your own is steadier";
+        return found.push(advised(WarningKind::TwoSpeeds, message, advice));
+    }
+    let placements: Vec<_> = samples.iter().map(|(m, _)| m.sample.placement.as_ref()).collect();
     let refused = placements.iter().flatten().find_map(|placed| placed.refused.as_deref());
     let could_move = cell.settings.client_cpus.len() > 1 && (refused.is_some() || placements.contains(&None));
     let moves = "the scheduler could move sessions between CPUs";
@@ -159,6 +169,13 @@ fn speeds(cell: &Cell<'_>, found: &mut Vec<Warning>) {
         None => format!("{moves}: use placement same"),
     };
     found.push(advised(WarningKind::TwoSpeeds, message, if could_move { &advice } else { "" }));
+}
+
+/// Whether another treatment was slow and fast in the same cycles, in most of these samples.
+fn went_in_step<'a>(cell: &Cell<'_>, samples: impl Iterator<Item = &'a Measured>) -> bool {
+    let other = |round| cell.other_rounds.iter().flatten().find(|other| other.sample.round == round);
+    let found = samples.filter_map(|m| evidence::speeds::in_step(m, other(m.sample.round)?));
+    median(&found.collect::<Vec<f64>>()).is_ok_and(|correlation| correlation >= IN_STEP)
 }
 
 /// Whether the CPUs were idle for much more or much less of the time than on the base.

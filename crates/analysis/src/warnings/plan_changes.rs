@@ -80,6 +80,7 @@ mod tests {
         let cell = Cell {
             rounds: &rounds,
             base_rounds: &[],
+            other_rounds: &[],
             left_out: &[],
             ratios: &[],
             is_closed: true,

@@ -20,6 +20,7 @@ fn blank(settings: &SettingsFacts) -> Cell<'_> {
     Cell {
         rounds: &[],
         base_rounds: &[],
+        other_rounds: &[],
         left_out: &[],
         ratios: &[],
         is_closed: true,
@@ -199,13 +200,14 @@ fn samples_at_two_speeds_are_reported_with_their_cause() {
         trial.sample.seconds = 0.5;
         Some(trial)
     };
-    let told = |rounds: &[Option<Measured>]| {
+    let told_beside = |rounds: &[Option<Measured>], other_rounds: &[Option<Measured>]| {
         let settings = SettingsFacts { client_cpus: vec![0, 1], server_cpus: vec![0, 1], ..SettingsFacts::default() };
-        let found = observed(&Cell { rounds, ..blank(&settings) });
+        let found = observed(&Cell { rounds, other_rounds, ..blank(&settings) });
         let found: Vec<_> = found.into_iter().map(|warning| (warning.kind, warning.cause, warning.advice)).collect();
         let [(WarningKind::TwoSpeeds, cause, advice)] = &found[..] else { panic!("{found:?}") };
         (cause.clone(), advice.clone())
     };
+    let told = |rounds: &[Option<Measured>]| told_beside(rounds, &[]);
     let one_of = |placed: fn() -> Option<SessionPlacement>| {
         let (cause, advice) = told(&[with(1, 20, placed()), with(2, 2, placed()), with(3, 20, placed())]);
         assert_eq!(
@@ -223,6 +225,14 @@ fn samples_at_two_speeds_are_reported_with_their_cause() {
         || Some(SessionPlacement { refused: Some("not permitted".to_owned()), ..SessionPlacement::default() });
     let advice = one_of(refused).expect("advice");
     assert!(advice.ends_with("not permitted") && !advice.contains("same"), "what was tried is no advice: {advice}");
+    // What is compared with it may have been slow in the same slices, or in others.
+    let slow = [with(1, 20, None), with(2, 2, None), with(3, 20, None)];
+    let (cause, advice) = told_beside(&slow, &slow);
+    assert!(cause.ends_with("; what it is compared with was slow at the same time"), "{cause}");
+    assert!(advice.expect("advice").starts_with("the host did it"));
+    let mut at_the_end = slow.clone();
+    at_the_end.iter_mut().flatten().for_each(|trial| trial.slices.operations.reverse());
+    assert_eq!(told_beside(&slow, &at_the_end), told(&slow));
 }
 
 #[test]

@@ -21,6 +21,7 @@ fn warnings(rounds: &[Option<Measured>], base_rounds: &[Option<Measured>]) -> Ve
     observed(&Cell {
         rounds,
         base_rounds,
+        other_rounds: base_rounds,
         left_out: &[],
         ratios: &[],
         is_closed: true,
