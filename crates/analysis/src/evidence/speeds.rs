@@ -6,6 +6,7 @@
 use crate::compare::round::cycle_rates;
 use crate::read::main_operation::Main;
 use crate::read::measured::Measured;
+use rqps_model::Interleave;
 use rqps_model::sample::per_second;
 use rqps_stats::{TwoSpeeds, correlation, stalls, two_speeds};
 
@@ -35,6 +36,9 @@ pub(crate) fn speeds(measured: &Measured) -> Option<TwoSpeeds> {
 /// How much the speeds of two samples of one round went along with one another: the correlation of their log rates,
 /// cycle by cycle. `None` where builds did not alternate in slices, or too few were counted.
 pub(crate) fn in_step(own: &Measured, other: &Measured) -> Option<f64> {
+    if own.sample.interleave != Some(Interleave::Slices) {
+        return None;
+    }
     let rates = cycle_rates(&own.slices, &other.slices);
     let logs: Vec<(f64, f64)> = rates.into_iter().map(|(own, other)| (own.ln(), other.ln())).collect();
     correlation(&logs).filter(|_| logs.len() >= FEWEST_CYCLES)
