@@ -1,4 +1,4 @@
-//! How much two series go along with one another.
+//! How closely two series move together.
 //!
 //! In: pairs of values. Out: Pearson's correlation coefficient. It says nothing of why they do.
 

@@ -1,7 +1,7 @@
 //! Whether a sample ran at one speed or at two, and whether another build did so at the same time.
 //!
-//! In: a sample with its slices and seconds. Out: the two speeds, where there are two (`stats::two_speeds`). Seconds
-//! that stalled are left out: they are reported as stalls.
+//! In: samples with their slices and seconds. Out: the two speeds, where there are two (`stats::two_speeds`), and how
+//! the rates of two samples correlate. Seconds that stalled are left out: they are reported as stalls.
 
 use crate::compare::round::cycle_rates;
 use crate::read::main_operation::Main;
@@ -10,8 +10,8 @@ use rqps_model::Interleave;
 use rqps_model::sample::per_second;
 use rqps_stats::{TwoSpeeds, correlation, stalls, two_speeds};
 
-/// Fewer cycles than this go along with one another by chance.
-const FEWEST_CYCLES: usize = 15;
+/// Of fewer cycles than this the rates correlate by chance.
+const FEWEST_TO_CORRELATE: usize = 15;
 
 /// The two speeds of a sample.
 pub(crate) fn speeds(measured: &Measured) -> Option<TwoSpeeds> {
@@ -33,13 +33,13 @@ pub(crate) fn speeds(measured: &Measured) -> Option<TwoSpeeds> {
     two_speeds(&rates)
 }
 
-/// How much the speeds of two samples of one round went along with one another: the correlation of their log rates,
-/// cycle by cycle. `None` where builds did not alternate in slices, or too few were counted.
+/// Whether two samples of one round were slow and fast together: the correlation of their log rates, cycle by cycle.
+/// `None` where builds did not alternate in slices, or too few were counted.
 pub(crate) fn in_step(own: &Measured, other: &Measured) -> Option<f64> {
     if own.sample.interleave != Some(Interleave::Slices) {
         return None;
     }
     let rates = cycle_rates(&own.slices, &other.slices);
     let logs: Vec<(f64, f64)> = rates.into_iter().map(|(own, other)| (own.ln(), other.ln())).collect();
-    correlation(&logs).filter(|_| logs.len() >= FEWEST_CYCLES)
+    correlation(&logs).filter(|_| logs.len() >= FEWEST_TO_CORRELATE)
 }

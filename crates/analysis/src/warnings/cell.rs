@@ -15,7 +15,7 @@ pub(crate) struct Cell<'a> {
     pub(crate) rounds: &'a [Option<Measured>],
     /// The base's, likewise.
     pub(crate) base_rounds: &'a [Option<Measured>],
-    /// Of another treatment: the base's, and for the base itself those of one that it is the base of.
+    /// Those of the treatment that it is seen beside: the base, or beside the base the first of the others.
     pub(crate) other_rounds: &'a [Option<Measured>],
     /// The rounds, from 1, that were not to measure it.
     pub(crate) left_out: &'a [u32],

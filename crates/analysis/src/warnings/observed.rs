@@ -23,7 +23,7 @@ const STEAL_DIFFERENCE: f64 = 0.02;
 const IDLE_DIFFERENCE: f64 = 0.15;
 /// Up to this share events are those that were due at the very end of a turn or test, however low the rate.
 const SKIPPED_SHARE: f64 = 0.01;
-/// From this correlation on two treatments share half of what the speed of their slices varies by.
+/// From this correlation on, half of the variance of two treatments' slices is common to both.
 const IN_STEP: f64 = 0.7;
 /// Lost cycles up to this share are what a stall now and then costs.
 const CYCLES_LOST_SHARE: f64 = 0.05;
@@ -156,8 +156,8 @@ fn speeds(cell: &Cell<'_>, found: &mut Vec<Warning>) {
         format!("ran at two speeds in {rounds}{worst} {share} of the time at {speed} of the speed of the rest");
     if went_in_step(cell, samples.iter().map(|(m, _)| *m)) {
         let message = format!("{message}; what it is compared with was slow at the same time");
-        let advice = "the host did it, such as by a neighbour on the other thread of the core or by the clock of the \
-                      CPU: slices that lie side by side feel it alike; a host of your own is steadier";
+        let advice = "it was the machine and not the build, such as other load, a neighbour on the same core, or the \
+                      clock of the CPU: neighbouring slices are affected alike, but a quieter machine needs fewer rounds";
         return found.push(advised(WarningKind::TwoSpeeds, message, advice));
     }
     let placements: Vec<_> = samples.iter().map(|(m, _)| m.sample.placement.as_ref()).collect();
