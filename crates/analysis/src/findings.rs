@@ -30,7 +30,7 @@ pub use comparison::{Comparison, MeasureComparison, RoundFindings};
 pub use counter::{CounterFindings, CounterUnit};
 pub use not_sampled::NotSampled;
 pub use plan::{EstimateDifference, PlanDifference, PlanFindings};
-pub use planted::{PlantedCell, PlantedFindings};
+pub use planted::{PlantedCell, PlantedFindings, SideCost};
 pub use profile::{Absence, FrameFindings, FunctionFindings, ProfileFindings};
 pub use rule::Rule;
 pub use sections::{

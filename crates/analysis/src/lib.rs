@@ -113,6 +113,7 @@ pub fn analyse(campaign: &Campaign, base: Option<&str>) -> Result<Findings, Anal
     let groups = groups::groups(&tests, &rows, &plan.clients(), base, margin);
 
     let crossings = crossing::crossings(&tests);
+    planted.iter().filter(|at| **at != base).for_each(|at| planted::add_side_costs(&mut tests, *at));
     let planted_findings = planted::summary(plan, &tests, &pairs, base);
 
     let noun = plan.suite.noun();

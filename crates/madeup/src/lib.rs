@@ -86,6 +86,8 @@ pub struct Recipe {
     pub transactions: Option<TprocC>,
     /// The change that is planted in the last treatment, as a share of a statement's time; it counts in its slices.
     pub planted: Option<f64>,
+    /// What burning costs besides its time, as a share of what is burned.
+    pub side_cost: f64,
     /// Stacks with their true times, of rounds that explain a campaign; others have none.
     pub stacks: Vec<StackTruth>,
     /// What sessions do with its true times, in the same rounds.
@@ -187,6 +189,7 @@ impl Recipe {
             forced: Vec::new(),
             transactions: None,
             planted: None,
+            side_cost: 0.0,
             stacks: Vec::new(),
             waits: Vec::new(),
             not_sampled: BTreeMap::new(),

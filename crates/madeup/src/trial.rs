@@ -13,6 +13,8 @@ use std::collections::BTreeMap;
 
 /// Time of a slice that is counted.
 const SLICE_S: f64 = 0.009;
+/// What is burned in turn, as parts of what is planted.
+const SHORT_AND_LONG: [f64; 2] = [0.5, 1.5];
 /// Distinct latencies of a made-up histogram.
 const LATENCIES: u32 = 48;
 
@@ -60,14 +62,22 @@ impl Trial<'_> {
     }
 
     fn slices(&self, noise: &mut Noise) -> Slices {
-        let rate = |weather: &f64, own: f64| self.rate_per_s * (weather + self.recipe.slice_noise * own).exp();
-        let pieces = self.weather.iter().map(|weather| self.counts(rate(weather, noise.normal()), SLICE_S));
-        let (operations, busy_ns): (Vec<u64>, Vec<u64>) = pieces.unzip();
-        let burned_ns = match self.recipe.planted_in(self.place.treatment) {
-            Some(share) => busy_ns.iter().map(|busy_ns| (*busy_ns as f64 * share).round() as u64).collect(),
-            None => Vec::new(),
-        };
-        Slices { operations, busy_ns, burned_ns }
+        let planted = self.recipe.planted_in(self.place.treatment);
+        let share = planted.unwrap_or(0.0);
+        let mut slices = Slices::default();
+        for (cycle, weather) in self.weather.iter().enumerate() {
+            let rate_per_s = self.rate_per_s * (weather + self.recipe.slice_noise * noise.normal()).exp();
+            // Relative to a statement without it, which is what the length of a burn goes by.
+            let burned = SHORT_AND_LONG[cycle % 2] * share / (1.0 - share);
+            let slower = 1.0 + burned * (1.0 + self.recipe.side_cost);
+            let (operations, busy_ns) = self.counts(rate_per_s / (1.0 - share) / slower, SLICE_S);
+            slices.operations.push(operations);
+            slices.busy_ns.push(busy_ns);
+            if planted.is_some() {
+                slices.burned_ns.push((busy_ns as f64 * burned / slower).round() as u64);
+            }
+        }
+        slices
     }
 
     fn seconds(&self, noise: &mut Noise) -> Vec<SecondRow> {

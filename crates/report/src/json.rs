@@ -3,22 +3,22 @@
 //! The shape is a contract. Top level: `format` (1), `campaign`, `suite`, `base`, `margin`, `rounds`, `treatments`
 //! (`name`, `engine`, `version`, `storage_engine`, `sentence`, counts by verdict), `rows`, `groups`, `planted` (of each
 //! treatment in which a change was planted the `share` of a statement asked for, the true `ratio` with the `least` and
-//! the `most` of a test, how many `intervals` there are, and how many of them `found` it and `held` the true ratio; of
-//! the base measured again `unplanted_intervals` and `unplanted_found`), `forced` (what engines force to differ),
-//! `side_by_side` (their settings by what they do), `warnings`. A row has `test`, `group`, `clients`, `treatment`,
-//! `base`, `rqps`, `low`, `high`, `verdict`, `n`, `mde`, `q`, `base_throughput`, `throughput`, `unit`, `remark`,
-//! `latency_us` and `base_latency_us` (`p50`, `p95`, `p99` of whole events, in an open loop from their planned start;
-//! `null` where events have no latency), `planted` (the true `ratio` of a planted change, also `by_round`; else
-//! `null`), `measures` (of each quantile and cost that is known its `measure`, `ratio` to the base, `low`, `high`,
-//! `by_round`, `verdict`, `remark`, `n`, `mde`, `q`), `statement_times` (of tests that send several kinds of statement)
-//! and the `warnings` of its cell; of the Insert Benchmark also `sla` and `base_sla` (whether background inserts kept
-//! up in every round: `held`, `missed`; `null` where nothing writes behind queries; a ratio with a missed one does not
-//! compare), `stalls` (seconds of all rounds in which next to nothing was inserted), `inside` (of a single round the
-//! interval `[low, high]` that the seconds inside the two runs tell: how steady they were, no interval over rounds) and
-//! `failure` (why the step failed in some round); elsewhere these are `null`. A warning has `kind`, `cause`, `advice`
-//! and `in_full` (the whole list where the cause has only the first of it). Every key is always there; what is not
-//! known is `null`. Ratios and shares are fractions in full precision. Keys may be added, none is renamed or removed
-//! within a format.
+//! the `most` of a test, the `side_cost` of burning, how many `intervals` there are, and how many of them `found` it
+//! and `held` the true ratio; of the base measured again `unplanted_intervals` and `unplanted_found`), `forced` (what
+//! engines force to differ), `side_by_side` (their settings by what they do), `warnings`. A row has `test`, `group`,
+//! `clients`, `treatment`, `base`, `rqps`, `low`, `high`, `verdict`, `n`, `mde`, `q`, `base_throughput`, `throughput`,
+//! `unit`, `remark`, `latency_us` and `base_latency_us` (`p50`, `p95`, `p99` of whole events, in an open loop from
+//! their planned start; `null` where events have no latency), `planted` (the true `ratio` of a planted change, also
+//! `by_round`, and its `side_cost`; else `null`), `measures` (of each quantile and cost that is known its `measure`,
+//! `ratio` to the base, `low`, `high`, `by_round`, `verdict`, `remark`, `n`, `mde`, `q`), `statement_times` (of tests
+//! that send several kinds of statement) and the `warnings` of its cell; of the Insert Benchmark also `sla` and
+//! `base_sla` (whether background inserts kept up in every round: `held`, `missed`; `null` where nothing writes behind
+//! queries; a ratio with a missed one does not compare), `stalls` (seconds of all rounds in which next to nothing was
+//! inserted), `inside` (of a single round the interval `[low, high]` that the seconds inside the two runs tell: how
+//! steady they were, no interval over rounds) and `failure` (why the step failed in some round); elsewhere these are
+//! `null`. A warning has `kind`, `cause`, `advice` and `in_full` (the whole list where the cause has only the first of
+//! it). Every key is always there; what is not known is `null`. Ratios and shares are fractions in full precision. Keys
+//! may be added, none is renamed or removed within a format.
 
 use crate::rounds;
 use crate::{latency, order};

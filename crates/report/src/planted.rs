@@ -46,6 +46,7 @@ mod tests {
             ratio: 0.99,
             least: 0.9898,
             most: 0.9902,
+            side_cost: 0.1,
             intervals: 32,
             found: 27,
             held: 30,

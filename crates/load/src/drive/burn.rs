@@ -3,6 +3,14 @@
 //! In: how long the sessions of a thread are to be held up for each statement. Out: how long a burn is, and how much of
 //! it counts. A thread that burns holds up all its sessions, so that a burn is the thread's share of what one session
 //! is to lose. It reads no clock; the port does.
+//!
+//! A burn costs more than the time it takes: meanwhile the server's caches cool. So that this can be told from the
+//! slices, they have short and long burns in turn.
+
+/// What is burned in turn, slice by slice, as parts of the length asked for.
+pub(crate) const SHORT_AND_LONG: [f64; 2] = [0.5, 1.5];
+/// Fewer slices than these tell nothing of the two apart, and all have burns of the length asked for.
+pub(crate) const FEWEST_SLICES: f64 = 20.0;
 
 /// What is burned before each statement that a thread sends.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

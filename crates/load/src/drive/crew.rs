@@ -57,7 +57,7 @@ enum Command {
     /// Counting starts: plans of arrivals start anew.
     Reset,
     /// Sessions to an arm burn so much before each statement.
-    Plant { arm: usize, held_ns: f64 },
+    Plant { arm: usize, held_ns: [f64; 2] },
     /// The last due time that counts, in an arm's own time.
     Skip { arm: usize, own_ns: u64 },
 }
@@ -300,8 +300,9 @@ impl<'w, W: Workload> Crew<'_, '_, 'w, W> {
         self.all(Command::Reset, &|_| ());
     }
 
-    /// From now on each session to an arm is held up by that much for each of its statements.
-    pub(crate) fn plant(&mut self, arm: usize, held_ns: f64) {
+    /// From now on each session to an arm is held up by that much for each of its statements, in visits of even and of
+    /// odd moments.
+    pub(crate) fn plant(&mut self, arm: usize, held_ns: [f64; 2]) {
         self.all(Command::Plant { arm, held_ns }, &|_| ());
     }
 

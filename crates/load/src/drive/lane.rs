@@ -41,8 +41,10 @@ pub(crate) struct Lane<P> {
     running: usize,
     /// Whether this visit goes by the plan.
     is_open: bool,
-    /// What is burned before each statement, where a change is planted.
+    /// What is burned before each statement of this visit, where a change is planted.
     burn: Burn,
+    /// The same of visits of even and of odd moments.
+    burns: [Burn; 2],
     ready: Vec<u32>,
     /// Sessions without an event; used in an open loop.
     idle: Vec<u32>,
@@ -104,6 +106,7 @@ impl<G: Program> Lane<G> {
             running: 0,
             is_open: false,
             burn: Burn::default(),
+            burns: [Burn::default(); 2],
             ready: Vec::with_capacity(slots.len().max(64)),
             idle: Vec::with_capacity(slots.len()),
             next_due_ns: u64::MAX,
@@ -121,9 +124,10 @@ impl<G: Program> Lane<G> {
         self.slots.iter().map(|slot| &slot.program)
     }
 
-    /// From now on each session is held up by that much for each of its statements.
-    pub(crate) fn plant(&mut self, held_ns: f64, clock_reading_ns: u64) {
-        self.burn = Burn::new(held_ns, self.slots.len(), clock_reading_ns);
+    /// From now on each session is held up by that much for each of its statements, in visits of even and of odd
+    /// moments.
+    pub(crate) fn plant(&mut self, held_ns: [f64; 2], clock_reading_ns: u64) {
+        self.burns = held_ns.map(|held_ns| Burn::new(held_ns, self.slots.len(), clock_reading_ns));
     }
 
     /// What it counted, and its programs.
@@ -153,6 +157,7 @@ impl<G: Program> Lane<G> {
 
     /// Sessions begin anew.
     fn prepare(&mut self, visit: &Visit, seed: u64) {
+        self.burn = self.burns[(visit.moment % 2) as usize];
         for slot in &mut self.slots {
             slot.random = stream(seed, visit.purpose, u64::from(slot.client), visit.moment);
             slot.phase = Phase::Idle;

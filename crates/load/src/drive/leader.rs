@@ -5,6 +5,7 @@
 //! draw the same keys, whatever protocol each speaks, and their order is drawn anew for each cycle.
 
 use super::batch::comes_in_parts;
+use super::burn::{FEWEST_SLICES, SHORT_AND_LONG};
 use super::crew::{Crew, Report};
 use super::exercise::{Exercise, Hook, Phase, Switch};
 use super::outcome::{ArmRun, ArmState, join};
@@ -252,14 +253,17 @@ impl<'c, 'scope, 'a, 'w, W: Workload> Leader<'c, 'scope, 'a, 'w, W> {
     }
 
     /// Plants the changes that are asked for, by what a statement of the arm took in the second half of the warm-up, or
-    /// in all that was seen where there was no such time. Sessions lose the share of their time from now on.
+    /// in all that was seen where there was no such time. Sessions lose the share of their time from now on, in one
+    /// slice less of it and in the next one more.
     pub(super) fn plant(&mut self) {
+        let parts = if self.slices_wanted() < FEWEST_SLICES { [1.0; 2] } else { SHORT_AND_LONG };
         for (arm, &share) in self.exercise.planted.iter().enumerate() {
             let (all, before) = (self.seen[arm], self.seen_before[arm]);
             let late = (all.events_ns - before.events_ns, all.operations - before.operations);
             let (events_ns, operations) = if late.1 > 0 { late } else { (all.events_ns, all.operations) };
             if share > 0.0 && operations > 0 {
-                self.crew.plant(arm, events_ns as f64 / operations as f64 * share / (1.0 - share));
+                let held_ns = events_ns as f64 / operations as f64 * share / (1.0 - share);
+                self.crew.plant(arm, parts.map(|part| part * held_ns));
             }
         }
     }
@@ -274,10 +278,14 @@ impl<'c, 'scope, 'a, 'w, W: Workload> Leader<'c, 'scope, 'a, 'w, W> {
         }
     }
 
+    /// About how many slices of an arm the seconds are.
+    fn slices_wanted(&self) -> f64 {
+        self.exercise.schedule.seconds * 1e9 / (self.tuned.slice_ns - self.tuned.lead_in_ns) as f64
+    }
+
     pub(super) fn count(&mut self, hook: &mut Hook<'_>, progress: &dyn Fn(f64)) -> Result<(), LoadError> {
         let wanted_ns = self.exercise.schedule.seconds * 1e9;
-        let slices = wanted_ns / (self.tuned.slice_ns - self.tuned.lead_in_ns) as f64;
-        self.begin_count(slices as usize);
+        self.begin_count(self.slices_wanted() as usize);
         let mut number = 0;
         loop {
             self.cycle(number, Phase::Counted, hook)?;

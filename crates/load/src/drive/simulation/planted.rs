@@ -7,7 +7,7 @@ fn visits(test: &str, service_ns: u64, held_ns: f64) -> [Bench; 2] {
     [0.0, held_ns].map(|held_ns| {
         let mut bench = Bench::new(test, 1, service_ns, Arrival::Closed);
         if held_ns > 0.0 {
-            bench.lane.plant(held_ns, 0);
+            bench.lane.plant([held_ns; 2], 0);
         }
         for cycle in 0..20 {
             bench.visit(10 * MS, MS, cycle).unwrap();
@@ -38,6 +38,16 @@ fn throughput_falls_by_what_was_burned() {
 }
 
 #[test]
+fn slices_have_short_and_long_burns_in_turn() {
+    let mut bench = Bench::new("point-query", 1, 98 * US, Arrival::Closed);
+    bench.lane.plant([1.0 * US as f64, 3.0 * US as f64], 0);
+    (0..4).for_each(|cycle| _ = bench.visit(10 * MS, MS, cycle).unwrap());
+    let slices = &bench.slices;
+    let burned = slices.burned_ns.iter().zip(&slices.operations).map(|(burned_ns, operations)| burned_ns / operations);
+    assert_eq!(burned.collect::<Vec<_>>(), [US, 3 * US, US, 3 * US]);
+}
+
+#[test]
 fn latency_holds_the_burn_since_a_session_counts_from_its_last_answer() {
     let [base, control] = visits("point-query", 99 * US, 1.0 * US as f64);
     assert_eq!((base.events().max(), control.events().max()), (99 * US, 100 * US));
@@ -46,7 +56,7 @@ fn latency_holds_the_burn_since_a_session_counts_from_its_last_answer() {
 #[test]
 fn what_was_burned_in_uncounted_events_does_not_count() {
     let mut bench = Bench::new("point-query", 1, 290 * US, Arrival::Closed);
-    bench.lane.plant(10.0 * US as f64, 0);
+    bench.lane.plant([10.0 * US as f64; 2], 0);
     bench.visit(10 * MS, MS, 0).unwrap();
     // As without a change, of events of 300 us those from 1200 us on count.
     assert_eq!(bench.slices.operations, [30]);
@@ -59,7 +69,7 @@ fn what_was_burned_in_uncounted_events_does_not_count() {
 #[test]
 fn a_burn_holds_up_every_session_of_its_thread() {
     let mut bench = Bench::new("point-query", 4, 100 * US, Arrival::Closed);
-    bench.lane.plant(4.0 * US as f64, 0);
+    bench.lane.plant([4.0 * US as f64; 2], 0);
     bench.visit(10 * MS, MS, 0).unwrap();
     let [operations, _, burned_ns] = sums(&bench);
     // Each burn is a quarter as long, and counts for four sessions but for those that have ended.
