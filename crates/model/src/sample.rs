@@ -232,6 +232,15 @@ pub struct Planted {
 }
 
 impl Planted {
+    /// Slices have short burns and long ones in runs of twice this many, but for the first run, which is half as long:
+    /// short, long, long, short, so that what goes up or down all the time is in both alike.
+    pub const BLOCK: u64 = 8;
+
+    /// Whether the burns of a cycle's slice are long ones, where they have two lengths.
+    pub fn is_long(cycle: u64) -> bool {
+        (cycle / Planted::BLOCK).div_ceil(2) % 2 == 1
+    }
+
     /// What was planted where of `busy_ns` so much was burned.
     pub fn new(share: f64, burned_ns: u64, busy_ns: u64) -> Planted {
         let ratio = if busy_ns == 0 { 1.0 } else { busy_ns.saturating_sub(burned_ns) as f64 / busy_ns as f64 };
@@ -483,6 +492,8 @@ mod tests {
         let unchanged = Slices { operations: vec![10, 20], busy_ns: vec![100, 200], burned_ns: Vec::new() };
         assert_eq!(slices.without_burns(), unchanged);
         assert_eq!(unchanged.without_burns(), unchanged);
+        let turns: Vec<bool> = (0..64).step_by(Planted::BLOCK as usize).map(Planted::is_long).collect();
+        assert_eq!(turns, [false, true, true, false, false, true, true, false]);
         let planted = Planted::new(0.01, 3, 303);
         assert!((planted.ratio - 300.0 / 303.0).abs() < 1e-12);
         assert!((Planted::new(0.01, 0, 0).ratio - 1.0).abs() < f64::EPSILON);

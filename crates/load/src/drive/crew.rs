@@ -300,8 +300,8 @@ impl<'w, W: Workload> Crew<'_, '_, 'w, W> {
         self.all(Command::Reset, &|_| ());
     }
 
-    /// From now on each session to an arm is held up by that much for each of its statements, in visits of even and of
-    /// odd moments.
+    /// From now on each session to an arm is held up by that much for each of its statements, in cycles with short
+    /// burns and with long ones.
     pub(crate) fn plant(&mut self, arm: usize, held_ns: [f64; 2]) {
         self.all(Command::Plant { arm, held_ns }, &|_| ());
     }

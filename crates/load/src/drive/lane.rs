@@ -19,6 +19,7 @@ use super::slot::{Phase, Slot};
 use super::tally::{Counted, Tally};
 use crate::program::{Cue, Outcome, Program, Step};
 use crate::random::stream;
+use rqps_model::sample::Planted;
 use rqps_wire::Reply;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
@@ -43,7 +44,7 @@ pub(crate) struct Lane<P> {
     is_open: bool,
     /// What is burned before each statement of this visit, where a change is planted.
     burn: Burn,
-    /// The same of visits of even and of odd moments.
+    /// The same of cycles with short burns and with long ones.
     burns: [Burn; 2],
     ready: Vec<u32>,
     /// Sessions without an event; used in an open loop.
@@ -124,8 +125,8 @@ impl<G: Program> Lane<G> {
         self.slots.iter().map(|slot| &slot.program)
     }
 
-    /// From now on each session is held up by that much for each of its statements, in visits of even and of odd
-    /// moments.
+    /// From now on each session is held up by that much for each of its statements, in cycles with short burns and with
+    /// long ones.
     pub(crate) fn plant(&mut self, held_ns: [f64; 2], clock_reading_ns: u64) {
         self.burns = held_ns.map(|held_ns| Burn::new(held_ns, self.slots.len(), clock_reading_ns));
     }
@@ -157,7 +158,7 @@ impl<G: Program> Lane<G> {
 
     /// Sessions begin anew.
     fn prepare(&mut self, visit: &Visit, seed: u64) {
-        self.burn = self.burns[(visit.moment % 2) as usize];
+        self.burn = self.burns[usize::from(Planted::is_long(visit.moment))];
         for slot in &mut self.slots {
             slot.random = stream(seed, visit.purpose, u64::from(slot.client), visit.moment);
             slot.phase = Phase::Idle;

@@ -253,8 +253,8 @@ impl<'c, 'scope, 'a, 'w, W: Workload> Leader<'c, 'scope, 'a, 'w, W> {
     }
 
     /// Plants the changes that are asked for, by what a statement of the arm took in the second half of the warm-up, or
-    /// in all that was seen where there was no such time. Sessions lose the share of their time from now on, in one
-    /// slice less of it and in the next one more.
+    /// in all that was seen where there was no such time. Sessions lose the share of their time from now on, in
+    /// some slices less of it and in others more.
     pub(super) fn plant(&mut self) {
         let parts = if self.slices_wanted() < FEWEST_SLICES { [1.0; 2] } else { SHORT_AND_LONG };
         for (arm, &share) in self.exercise.planted.iter().enumerate() {

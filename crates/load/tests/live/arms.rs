@@ -5,7 +5,7 @@ use crate::{RUNNING, SMALL, Trial, run, run_all, run_events, run_with_rows, sche
 use rqps_load::drive::{ArmRun, ClientCpus, Exercise, Phase, Schedule, ServerSide, Switch};
 use rqps_load::{drive, prepare_data};
 use rqps_model::plan::Arrival;
-use rqps_model::sample::SecondRow;
+use rqps_model::sample::{Planted, SecondRow};
 use rqps_suites::Suite;
 use rqps_testkit::LiveServer;
 use rqps_wire::Session;
@@ -147,12 +147,12 @@ fn a_planted_change_is_burned_and_counted() {
         assert!((0.05..0.5).contains(&share), "{share} with {clients} clients");
         let mut slices = control.slices.busy_ns.iter().zip(&control.slices.burned_ns);
         assert!(slices.all(|(busy_ns, burned_ns)| burned_ns < busy_ns));
-        // Short and long burns in turn; a few are as long as whatever else ran in between.
-        let per_operation = control.slices.burned_ns.iter().zip(&control.slices.operations);
-        let per_operation: Vec<f64> = per_operation.map(|(burned_ns, n)| *burned_ns as f64 / *n as f64).collect();
-        let [short, long] = [0, 1].map(|at| {
-            let burns = per_operation.iter().copied().skip(at).step_by(2);
-            let burns: Vec<f64> = burns.filter(|ns| ns.is_finite()).collect();
+        // Short and long burns; a few are as long as whatever else ran in between.
+        let [short, long] = [false, true].map(|is_long| {
+            let slices = (0..).zip(control.slices.burned_ns.iter().zip(&control.slices.operations));
+            let slices =
+                slices.filter(|(cycle, (_, operations))| Planted::is_long(*cycle) == is_long && **operations > 0);
+            let burns: Vec<f64> = slices.map(|(_, (burned_ns, n))| *burned_ns as f64 / *n as f64).collect();
             rqps_stats::median(&burns).unwrap()
         });
         assert!((1.5..6.0).contains(&(long / short)), "{short} and {long} ns with {clients} clients");
