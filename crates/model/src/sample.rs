@@ -235,6 +235,8 @@ impl Planted {
     /// Slices have short burns and long ones in runs of twice this many, but for the first run, which is half as long:
     /// short, long, long, short, so that what goes up or down all the time is in both alike.
     pub const BLOCK: u64 = 8;
+    /// In fewer slices both lengths are not there alike, and all burns have one.
+    pub const FEWEST_SLICES: u64 = 4 * Planted::BLOCK;
 
     /// Whether the burns of a cycle's slice are long ones, where they have two lengths.
     pub fn is_long(cycle: u64) -> bool {

@@ -7,12 +7,8 @@
 //! A burn costs more than the time it takes: meanwhile the server's caches cool. So that this can be told from the
 //! slices, they have short and long burns, some slices in a row the one and then the other.
 
-use rqps_model::sample::Planted;
-
 /// Short and long burns, as parts of the length asked for.
 pub(crate) const SHORT_AND_LONG: [f64; 2] = [0.5, 1.5];
-/// In fewer slices both lengths are not there alike, and all burns are as long as asked for.
-pub(crate) const FEWEST_SLICES: f64 = 4.0 * Planted::BLOCK as f64;
 
 /// What is burned before each statement that a thread sends.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

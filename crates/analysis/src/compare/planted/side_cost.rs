@@ -13,9 +13,9 @@ use crate::read::measured::Measured;
 use rqps_model::sample::Planted;
 use rqps_stats::{DEFAULT_TRIM, Effect, TrimmedMean, trimmed_mean};
 
-/// Long burns have three times the length of short ones. Where the two differ by less than this part of the short ones
-/// they were meant to be alike, or the clock cannot be read finely enough.
-const LEAST_DIFFERENCE: f64 = 0.5;
+/// Long burns have three times the length of short ones. Where they are not even this many times as long all were meant
+/// to have one length, or the clock cannot be read finely enough.
+const LEAST_TIMES: f64 = 2.0;
 
 /// A cycle in which both sides completed something.
 #[derive(Debug, Clone, Copy)]
@@ -29,13 +29,17 @@ struct Cycle {
 
 /// What one round says; `None` where nothing was burned, or always as much.
 pub(super) fn of_round(arm: &Measured, base: &Measured) -> Option<Effect> {
-    let (long, short): (Vec<Cycle>, Vec<Cycle>) = cycles(arm, base).into_iter().partition(|cycle| cycle.is_long);
-    let of_short = trimmed(&short, |cycle| cycle.burned)?.mean;
-    let longer = trimmed(&long, |cycle| cycle.burned)?.mean - of_short;
-    if longer <= LEAST_DIFFERENCE * of_short {
+    let cycles = cycles(arm, base);
+    if cycles.len() < Planted::FEWEST_SLICES as usize {
+        return None;
+    }
+    let (long, short): (Vec<Cycle>, Vec<Cycle>) = cycles.into_iter().partition(|cycle| cycle.is_long);
+    let (in_short, in_long) = (trimmed(&short, |cycle| cycle.burned)?.mean, trimmed(&long, |cycle| cycle.burned)?.mean);
+    if in_long <= LEAST_TIMES * in_short {
         return None;
     }
     let (long, short) = (trimmed(&long, |cycle| cycle.rest)?, trimmed(&short, |cycle| cycle.rest)?);
+    let longer = in_long - in_short;
     let standard_error = long.standard_error?.hypot(short.standard_error?) / longer;
     Some(Effect { value: (short.mean - long.mean) / longer, standard_error })
 }
