@@ -154,8 +154,9 @@ fn speeds(cell: &Cell<'_>, found: &mut Vec<Warning>) {
     let worst = if samples.len() > 1 { "; in the worst," } else { ":" };
     let message =
         format!("ran at two speeds in {rounds}{worst} {share} of the time at {speed} of the speed of the rest");
-    if went_in_step(cell, samples.iter().map(|(m, _)| *m)) {
-        let message = format!("{message}; what it is compared with was slow at the same time");
+    if let Some(correlation) = in_step(cell, samples.iter().map(|(m, _)| *m)) {
+        let other = "what it is compared with was slow at the same time";
+        let message = format!("{message}; {other} (their slices correlate by {correlation:.2})");
         let advice = "it was the machine and not the build, such as other load, a neighbour on the same core, or the \
                       clock of the CPU: neighbouring slices are affected alike, but a quieter machine needs fewer rounds";
         return found.push(advised(WarningKind::TwoSpeeds, message, advice));
@@ -171,11 +172,12 @@ fn speeds(cell: &Cell<'_>, found: &mut Vec<Warning>) {
     found.push(advised(WarningKind::TwoSpeeds, message, if could_move { &advice } else { "" }));
 }
 
-/// Whether another treatment was slow and fast in the same cycles, in most of these samples.
-fn went_in_step<'a>(cell: &Cell<'_>, samples: impl Iterator<Item = &'a Measured>) -> bool {
+/// How the rates of another treatment correlate with these samples', in the middle of them, where both were slow and
+/// fast in the same cycles.
+fn in_step<'a>(cell: &Cell<'_>, samples: impl Iterator<Item = &'a Measured>) -> Option<f64> {
     let other = |round| cell.other_rounds.iter().flatten().find(|other| other.sample.round == round);
     let found = samples.filter_map(|m| evidence::speeds::in_step(m, other(m.sample.round)?));
-    median(&found.collect::<Vec<f64>>()).is_ok_and(|correlation| correlation >= IN_STEP)
+    median(&found.collect::<Vec<f64>>()).ok().filter(|correlation| *correlation >= IN_STEP)
 }
 
 /// Whether the CPUs were idle for much more or much less of the time than on the base.
