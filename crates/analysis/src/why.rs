@@ -27,9 +27,6 @@ const RARE: f64 = 20.0;
 const WRITTEN: [&str; 6] =
     ["server_write_bytes_per_op", "wal_bytes", "wal_records", "wal_full_pages", "redo_bytes", "binlog_bytes"];
 
-/// How long sessions that could run wait for a CPU.
-const RUN_DELAY: &str = "run_delay_us";
-
 /// Amounts of a second that differ by less than this factor are the same.
 const SAME: f64 = 1.05;
 
@@ -179,7 +176,7 @@ impl Change {
         let part = amounts(cause).filter(|(measure, ..)| measure.ends_with("_us"));
         let Some(((measure, from, to), us)) = part.zip(self.us) else { return false };
         let share = ((to - from) / us).abs();
-        let off_cpu = self.off_cpu.filter(|_| measure == RUN_DELAY).map(|share| share.max(0.0));
+        let off_cpu = self.off_cpu.filter(|_| measure == WorkFindings::RUN_DELAY).map(|share| share.max(0.0));
         off_cpu.map_or(share, |most| share.min(most)) < WORTH_A_SHARE
     }
 }

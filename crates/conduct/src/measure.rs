@@ -13,7 +13,7 @@ use crate::programs::shortfall;
 use crate::server_side::ServerSides;
 use crate::supervise::{Quit, supervised, supervised_by};
 use crate::treatment::{Connection, ResolvedTreatment};
-use crate::watched::{Live, Watched};
+use crate::watched::{WatchedServer, WatchedServers};
 use rqps_load::drive::{ClientCpus, RowSink};
 use rqps_load::suite::{Clients, Compiled, PlannedTest, Ran, TestServer};
 use rqps_model::facts::SettingsFacts;
@@ -221,9 +221,9 @@ fn drive(
         let run =
             TestServer { target: server.target().clone(), chain: &mut arm.chain, held: arm.held, compiled, planted };
         let Reading { probes, seconds, .. } = reading;
-        Some((run, Live { server, probes, seconds: seconds.clone(), storage, data: &arm.data }))
+        Some((run, WatchedServer { server, probes, seconds: seconds.clone(), storage, data: &arm.data }))
     });
-    let (mut servers, live): (Vec<TestServer<'_>>, Vec<Live<'_>>) = live.unzip();
+    let (mut servers, live): (Vec<TestServer<'_>>, Vec<WatchedServer<'_>>) = live.unzip();
     if live.is_empty() {
         return Ok(Vec::new());
     }
@@ -232,7 +232,7 @@ fn drive(
     let keep_second = |arm: usize, row: &SecondRow| seconds[arm].add(row);
     let quits: Vec<Quit> = live.iter().filter_map(|live| Quit::of(live.server)).collect();
     let profiling = Profiling::new(piece.bench.job.plan.profiled, piece.cpus);
-    let mut watched = Watched::new(live, &sides, profiling, piece.stage.freezes(piece.test));
+    let mut watched = WatchedServers::new(live, &sides, profiling, piece.stage.freezes(piece.test));
     let mut hook = |moment| watched.at(moment, advance);
     let stop = piece.bench.stop;
     let is_shared = piece.bench.job.plan.placement == Placement::Same;

@@ -16,7 +16,7 @@ use rqps_store::RowsPart;
 use std::path::Path;
 
 /// A server while the test runs.
-pub(crate) struct Live<'a> {
+pub(crate) struct WatchedServer<'a> {
     pub(crate) server: &'a mut Server,
     pub(crate) probes: &'a mut Probes,
     pub(crate) seconds: RowsPart,
@@ -24,16 +24,16 @@ pub(crate) struct Live<'a> {
     pub(crate) data: &'a Path,
 }
 
-impl Live<'_> {
+impl WatchedServer<'_> {
     fn observed(&mut self, act: impl FnOnce(&mut Probes, &Subject<'_>)) {
-        let Live { server, probes, storage, data, .. } = self;
+        let WatchedServer { server, probes, storage, data, .. } = self;
         observed(server, *storage, data, |subject| act(probes, subject));
     }
 }
 
-/// All of them.
-pub(crate) struct Watched<'a> {
-    live: Vec<Live<'a>>,
+/// The servers of a test, in the order of its arms.
+pub(crate) struct WatchedServers<'a> {
+    servers: Vec<WatchedServer<'a>>,
     sides: &'a ServerSides,
     profiling: Profiling<'a>,
     /// Whether idle servers stand still. One that died cannot: the run finds that out by itself and goes on with the
@@ -43,14 +43,14 @@ pub(crate) struct Watched<'a> {
     in_sessions: Vec<Option<SessionUse>>,
 }
 
-impl<'a> Watched<'a> {
+impl<'a> WatchedServers<'a> {
     pub(crate) fn new(
-        live: Vec<Live<'a>>,
+        servers: Vec<WatchedServer<'a>>,
         sides: &'a ServerSides,
         profiling: Profiling<'a>,
         freezes: bool,
-    ) -> Watched<'a> {
-        Watched { live, sides, profiling, freezes, in_sessions: Vec::new() }
+    ) -> WatchedServers<'a> {
+        WatchedServers { servers, sides, profiling, freezes, in_sessions: Vec::new() }
     }
 
     /// Does what is due at a moment; how much of the run is done is passed on.
@@ -58,14 +58,14 @@ impl<'a> Watched<'a> {
         match moment {
             Moment::Start => self.start(),
             Moment::Enter(arm) => {
-                self.live[arm].probes.enter();
+                self.servers[arm].probes.enter();
                 self.profiling.enter(arm);
                 self.thaw(arm);
             }
             Moment::Leave(arm) => {
                 self.freeze(arm);
                 self.profiling.leave(arm);
-                self.live[arm].probes.leave();
+                self.servers[arm].probes.leave();
             }
             Moment::Stop => self.stop(),
             Moment::Advance(fraction) => advance(fraction),
@@ -73,37 +73,37 @@ impl<'a> Watched<'a> {
     }
 
     fn start(&mut self) {
-        for live in &mut self.live {
-            live.observed(|probes, subject| probes.start(subject));
+        for watched in &mut self.servers {
+            watched.observed(|probes, subject| probes.start(subject));
         }
-        self.profiling.start(self.live.iter().map(|live| &*live.server));
-        (0..self.live.len()).for_each(|arm| self.freeze(arm));
+        self.profiling.start(self.servers.iter().map(|watched| &*watched.server));
+        (0..self.servers.len()).for_each(|arm| self.freeze(arm));
     }
 
     fn stop(&mut self) {
         self.in_sessions = self.sides.stop();
-        self.profiling.stop(self.live.iter().map(|live| live.server.pids()));
-        for arm in 0..self.live.len() {
+        self.profiling.stop(self.servers.iter().map(|watched| watched.server.pids()));
+        for arm in 0..self.servers.len() {
             self.thaw(arm);
-            self.live[arm].observed(|probes, subject| probes.stop(subject));
+            self.servers[arm].observed(|probes, subject| probes.stop(subject));
         }
     }
 
     fn freeze(&mut self, arm: usize) {
         if self.freezes {
-            let _ = self.live[arm].server.freeze();
+            let _ = self.servers[arm].server.freeze();
         }
     }
 
     fn thaw(&mut self, arm: usize) {
         if self.freezes {
-            let _ = self.live[arm].server.thaw();
+            let _ = self.servers[arm].server.thaw();
         }
     }
 
     /// Adds what was read to what came of the run, which may have ended before its time.
     pub(crate) fn end(mut self, ran: Result<Vec<Ran>, ConductError>) -> Result<Vec<Ran>, ConductError> {
-        (0..self.live.len()).for_each(|arm| self.thaw(arm));
+        (0..self.servers.len()).for_each(|arm| self.thaw(arm));
         let mut ran = ran?;
         for (ran, used) in ran.iter_mut().zip(self.in_sessions) {
             ran.sample.resources.sessions = used;

@@ -5,6 +5,7 @@
 //! may be another one (`DELIMITER`).
 
 use crate::Dialect;
+use memchr::memmem;
 
 /// Where the text so far ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -118,7 +119,7 @@ impl Splitter {
                 }
                 _ => 1 + rest[1..].iter().position(|byte| matches!(byte, b'*' | b'/')).unwrap_or(rest.len() - 1),
             },
-            State::Dollar(tag) => match find(rest, tag) {
+            State::Dollar(tag) => match memmem::find(rest, tag) {
                 Some(end) => {
                     let length = end + tag.len();
                     self.state = State::Plain;
@@ -221,8 +222,4 @@ fn dollar_tag(text: &[u8]) -> Option<Vec<u8>> {
     let end = text[1..].iter().position(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_' || *byte >= 0x80))? + 1;
     let is_tag = text[end] == b'$' && !text[1].is_ascii_digit();
     is_tag.then(|| text[..=end].to_vec())
-}
-
-fn find(text: &[u8], mark: &[u8]) -> Option<usize> {
-    text.windows(mark.len()).position(|window| window == mark)
 }

@@ -83,7 +83,7 @@ pub(crate) const COUNTS: [Count; 54] = [
         |used| (used.minor_faults + used.major_faults) as f64,
         0.01,
     ),
-    in_sessions("run_delay_us", "run delay of sessions", |used| used.run_delay_s * 1e6, 1.0),
+    in_sessions(WorkFindings::RUN_DELAY, "run delay of sessions", |used| used.run_delay_s * 1e6, 1.0),
     of_cpu("instructions", "instructions", "instructions", At::Anywhere, 100.0),
     of_cpu("instructions_user", "instructions in user mode", "instructions", At::User, 100.0),
     of_cpu("instructions_kernel", "instructions in the kernel", "instructions", At::Kernel, 100.0),

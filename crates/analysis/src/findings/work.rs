@@ -28,6 +28,9 @@ impl WorkFindings {
     /// The name of a time that is not per operation: planning each of the test's statements once.
     pub const PLANNING: &str = "planning_us";
 
+    /// The name of how long sessions that could run wait for a CPU.
+    pub const RUN_DELAY: &str = "run_delay_us";
+
     /// The name of what is no amount per operation: cycles of the CPU for each of its instructions.
     pub const CYCLES_PER_INSTRUCTION: &str = "cycles_per_instruction";
 
