@@ -214,7 +214,7 @@ fn drive(
     client_cpus: &CpuSet,
     advance: &mut dyn FnMut(f64),
 ) -> Result<Vec<Ran>, ConductError> {
-    let live = arms.iter_mut().zip(readings).filter_map(|(arm, reading)| {
+    let watched = arms.iter_mut().zip(readings).filter_map(|(arm, reading)| {
         let TreatmentPlan { storage, planted, .. } = *arm.treatment.plan;
         let (server, reading) = arm.server.as_mut().zip(reading.as_mut())?;
         let compiled = std::mem::take(&mut reading.compiled);
@@ -223,16 +223,16 @@ fn drive(
         let Reading { probes, seconds, .. } = reading;
         Some((run, WatchedServer { server, probes, seconds: seconds.clone(), storage, data: &arm.data }))
     });
-    let (mut servers, live): (Vec<TestServer<'_>>, Vec<WatchedServer<'_>>) = live.unzip();
-    if live.is_empty() {
+    let (mut servers, watched): (Vec<TestServer<'_>>, Vec<WatchedServer<'_>>) = watched.unzip();
+    if watched.is_empty() {
         return Ok(Vec::new());
     }
-    let sides = ServerSides::of(live.iter().map(|live| &*live.server), piece.bench.job.plan.profiled);
-    let seconds: Vec<RowsPart> = live.iter().map(|live| live.seconds.clone()).collect();
+    let sides = ServerSides::of(watched.iter().map(|one| &*one.server), piece.bench.job.plan.profiled);
+    let seconds: Vec<RowsPart> = watched.iter().map(|one| one.seconds.clone()).collect();
     let keep_second = |arm: usize, row: &SecondRow| seconds[arm].add(row);
-    let quits: Vec<Quit> = live.iter().filter_map(|live| Quit::of(live.server)).collect();
+    let quits: Vec<Quit> = watched.iter().filter_map(|one| Quit::of(one.server)).collect();
     let profiling = Profiling::new(piece.bench.job.plan.profiled, piece.cpus);
-    let mut watched = WatchedServers::new(live, &sides, profiling, piece.stage.freezes(piece.test));
+    let mut watched = WatchedServers::new(watched, &sides, profiling, piece.stage.freezes(piece.test));
     let mut hook = |moment| watched.at(moment, advance);
     let stop = piece.bench.stop;
     let is_shared = piece.bench.job.plan.placement == Placement::Same;

@@ -13,8 +13,6 @@ use std::collections::BTreeMap;
 
 /// Time of a slice that is counted.
 const SLICE_S: f64 = 0.009;
-/// Short and long burns, as parts of what is planted.
-const SHORT_AND_LONG: [f64; 2] = [0.5, 1.5];
 /// Distinct latencies of a made-up histogram.
 const LATENCIES: u32 = 48;
 
@@ -68,7 +66,8 @@ impl Trial<'_> {
         for (cycle, weather) in self.weather.iter().enumerate() {
             let rate_per_s = self.rate_per_s * (weather + self.recipe.slice_noise * noise.normal()).exp();
             // Relative to a statement without it, which is what the length of a burn goes by.
-            let burned = SHORT_AND_LONG[usize::from(Planted::is_long(cycle as u64))] * share / (1.0 - share);
+            let part = Planted::SHORT_AND_LONG[usize::from(Planted::has_long_burns(cycle as u64))];
+            let burned = part * share / (1.0 - share);
             let slower = 1.0 + burned * (1.0 + self.recipe.side_cost);
             let (operations, busy_ns) = self.counts(rate_per_s / (1.0 - share) / slower, SLICE_S);
             slices.operations.push(operations);

@@ -19,6 +19,7 @@ mod order;
 pub mod own;
 pub mod part;
 pub mod plan;
+mod planted;
 pub mod plural;
 pub mod profile;
 mod round_seconds;

@@ -5,6 +5,7 @@
 pub use crate::accounting::{Accounting, ErrorCount, FailureClass, Failures};
 use crate::cpu_events::CpuEvents;
 use crate::insert::StepRecord;
+pub use crate::planted::Planted;
 use crate::tproc_c::RunRecord;
 use crate::{Format, Interleave, Unit};
 use serde::{Deserialize, Serialize};
@@ -217,37 +218,6 @@ pub struct SessionUse {
     pub minor_faults: u64,
     /// Page faults with IO.
     pub major_faults: u64,
-}
-
-/// A change that was planted in a sample: between two statements its sessions burned time.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Planted {
-    /// The share of a statement's time that was to be burned.
-    pub share: f64,
-    /// Time that was burned in counted events, summed over the sessions that it held up: a part of the sample's busy
-    /// time.
-    pub burned_ns: u64,
-    /// The throughput that was left of what it would have been, by sums over the whole sample: the true ratio.
-    pub ratio: f64,
-}
-
-impl Planted {
-    /// Slices have short burns and long ones in runs of twice this many, but for the first run, which is half as long:
-    /// short, long, long, short, so that what goes up or down all the time is in both alike.
-    pub const BLOCK: u64 = 8;
-    /// In fewer slices both lengths are not there alike, and all burns have one.
-    pub const FEWEST_SLICES: u64 = 4 * Planted::BLOCK;
-
-    /// Whether the burns of a cycle's slice are long ones, where they have two lengths.
-    pub fn is_long(cycle: u64) -> bool {
-        (cycle / Planted::BLOCK).div_ceil(2) % 2 == 1
-    }
-
-    /// What was planted where of `busy_ns` so much was burned.
-    pub fn new(share: f64, burned_ns: u64, busy_ns: u64) -> Planted {
-        let ratio = if busy_ns == 0 { 1.0 } else { busy_ns.saturating_sub(burned_ns) as f64 / busy_ns as f64 };
-        Planted { share, burned_ns, ratio }
-    }
 }
 
 /// Everything observed about one sample's use of the machine.
@@ -494,11 +464,6 @@ mod tests {
         let unchanged = Slices { operations: vec![10, 20], busy_ns: vec![100, 200], burned_ns: Vec::new() };
         assert_eq!(slices.without_burns(), unchanged);
         assert_eq!(unchanged.without_burns(), unchanged);
-        let turns: Vec<bool> = (0..64).step_by(Planted::BLOCK as usize).map(Planted::is_long).collect();
-        assert_eq!(turns, [false, true, true, false, false, true, true, false]);
-        let planted = Planted::new(0.01, 3, 303);
-        assert!((planted.ratio - 300.0 / 303.0).abs() < 1e-12);
-        assert!((Planted::new(0.01, 0, 0).ratio - 1.0).abs() < f64::EPSILON);
         let read = |text: &str| serde_json::from_str::<Slices>(text);
         assert_eq!(read(r#"{"operations":[10,20],"busy_ns":[100,200]}"#).unwrap(), unchanged);
         assert!(read(r#"{"operations":[10,20],"busy_ns":[100,200],"burned_ns":[1]}"#).is_err());

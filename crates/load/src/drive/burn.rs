@@ -4,11 +4,8 @@
 //! it counts. A thread that burns holds up all its sessions, so that a burn is the thread's share of what one session
 //! is to lose. It reads no clock; the port does.
 //!
-//! A burn costs more than the time it takes: meanwhile the server's caches cool. So that this can be told from the
-//! slices, they have short and long burns, some slices in a row the one and then the other.
-
-/// Short and long burns, as parts of the length asked for.
-pub(crate) const SHORT_AND_LONG: [f64; 2] = [0.5, 1.5];
+//! A burn costs more than the time it takes, most likely since the server's caches cool meanwhile. To tell how much,
+//! some slices have short burns and others long ones (`Planted`).
 
 /// What is burned before each statement that a thread sends.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -158,7 +158,7 @@ impl<G: Program> Lane<G> {
 
     /// Sessions begin anew.
     fn prepare(&mut self, visit: &Visit, seed: u64) {
-        self.burn = self.burns[usize::from(Planted::is_long(visit.moment))];
+        self.burn = self.burns[usize::from(Planted::has_long_burns(visit.moment))];
         for slot in &mut self.slots {
             slot.random = stream(seed, visit.purpose, u64::from(slot.client), visit.moment);
             slot.phase = Phase::Idle;

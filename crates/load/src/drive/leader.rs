@@ -5,7 +5,6 @@
 //! draw the same keys, whatever protocol each speaks, and their order is drawn anew for each cycle.
 
 use super::batch::comes_in_parts;
-use super::burn::SHORT_AND_LONG;
 use super::crew::{Crew, Report};
 use super::exercise::{Exercise, Hook, Phase, Switch};
 use super::outcome::{ArmRun, ArmState, join};
@@ -256,7 +255,8 @@ impl<'c, 'scope, 'a, 'w, W: Workload> Leader<'c, 'scope, 'a, 'w, W> {
     /// in all that was seen where there was no such time. Sessions lose the share of their time from now on, in
     /// some slices less of it and in others more.
     pub(super) fn plant(&mut self) {
-        let parts = if self.slices_wanted() < Planted::FEWEST_SLICES as f64 { [1.0; 2] } else { SHORT_AND_LONG };
+        let parts =
+            if self.slices_wanted() < Planted::FEWEST_SLICES as f64 { [1.0; 2] } else { Planted::SHORT_AND_LONG };
         for (arm, &share) in self.exercise.planted.iter().enumerate() {
             let (all, before) = (self.seen[arm], self.seen_before[arm]);
             let late = (all.events_ns - before.events_ns, all.operations - before.operations);

@@ -150,8 +150,8 @@ fn a_planted_change_is_burned_and_counted() {
         // Short and long burns; a few are as long as whatever else ran in between.
         let [short, long] = [false, true].map(|is_long| {
             let slices = (0..).zip(control.slices.burned_ns.iter().zip(&control.slices.operations));
-            let slices =
-                slices.filter(|(cycle, (_, operations))| Planted::is_long(*cycle) == is_long && **operations > 0);
+            let slices = slices
+                .filter(|(cycle, (_, operations))| Planted::has_long_burns(*cycle) == is_long && **operations > 0);
             let burns: Vec<f64> = slices.map(|(_, (burned_ns, n))| *burned_ns as f64 / *n as f64).collect();
             rqps_stats::median(&burns).unwrap()
         });

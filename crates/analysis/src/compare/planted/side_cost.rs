@@ -7,7 +7,7 @@
 //!
 //! Only what slices with long burns lost beyond those with short ones is looked at, and not how fast the control is, so
 //! that this says nothing of the ratio that its truth is compared with. Which slices had long burns is known from the
-//! plan and not told from what was burned: where a statement is slow, the same burn is a smaller part of it.
+//! cycle's number and not told from what was burned: where a statement is slow, the same burn is a smaller part of it.
 
 use crate::read::measured::Measured;
 use rqps_model::sample::Planted;
@@ -53,7 +53,7 @@ fn cycles(arm: &Measured, base: &Measured) -> Vec<Cycle> {
         let without_ns = busy_ns.saturating_sub(burned_ns) as f64;
         let (rate, base_rate) = (operations as f64 / without_ns, base_operations as f64 / base_ns as f64);
         let (burned, rest) = ((busy_ns as f64 / without_ns).ln(), (rate / base_rate).ln());
-        Cycle { is_long: Planted::is_long(cycle), burned, rest }
+        Cycle { is_long: Planted::has_long_burns(cycle), burned, rest }
     });
     cycles.filter(|cycle| cycle.burned.is_finite() && cycle.rest.is_finite()).collect()
 }
@@ -75,7 +75,7 @@ mod tests {
         let side = |burns: [u64; 2]| {
             let mut slices = Slices::default();
             for cycle in 0..64 {
-                let burned_ns = burns[usize::from(Planted::is_long(cycle))] * 1_000 * 100;
+                let burned_ns = burns[usize::from(Planted::has_long_burns(cycle))] * 1_000 * 100;
                 slices.operations.push(100);
                 slices.burned_ns.push(burned_ns);
                 let rest_ns = 10_000_000 + noise_ns(cycle);

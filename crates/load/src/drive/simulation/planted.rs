@@ -42,11 +42,11 @@ fn throughput_falls_by_what_was_burned() {
 fn slices_have_short_and_long_burns() {
     let mut bench = Bench::new("point-query", 1, 98 * US, Arrival::Closed);
     bench.lane.plant([1.0 * US as f64, 3.0 * US as f64], 0);
-    let cycles = 0..6 * Planted::BLOCK;
+    let cycles = 0..2 * Planted::FEWEST_SLICES;
     cycles.clone().for_each(|cycle| _ = bench.visit(10 * MS, MS, cycle).unwrap());
     let slices = &bench.slices;
     let burned = slices.burned_ns.iter().zip(&slices.operations).map(|(burned_ns, operations)| burned_ns / operations);
-    let planned = cycles.map(|cycle| if Planted::is_long(cycle) { 3 * US } else { US });
+    let planned = cycles.map(|cycle| if Planted::has_long_burns(cycle) { 3 * US } else { US });
     assert_eq!(burned.collect::<Vec<_>>(), planned.collect::<Vec<_>>());
 }
 
