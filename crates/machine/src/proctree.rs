@@ -282,9 +282,9 @@ mod tests {
         let mut shell = Command::new("sh");
         let mut shell = shell.args(["-c", script]).current_dir(&here).process_group(0).spawn().expect("a shell");
         let leader = ProcessId::of(shell.id()).expect("it runs");
-        let runs_sleep = |p: &ProcessId| p.folder_and_program().is_some_and(|(_, program)| !program.ends_with("sh"));
+        let runs_sleep = |p: &ProcessId| p.folder_and_program().is_some_and(|(_, program)| program.ends_with("sleep"));
         let sleeping = || tree(leader).into_iter().filter(|p| *p != leader && runs_sleep(p)).collect::<Vec<_>>();
-        wait_until("both sleep", || sleeping().iter().filter(|p| p.folder_and_program().is_some()).count() == 2);
+        wait_until("both sleep", || sleeping().len() == 2);
         let both = sleeping();
         assert!(leader.signal(Signal::KILL));
         shell.wait().expect("waited for");

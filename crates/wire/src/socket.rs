@@ -161,7 +161,7 @@ mod tests {
         let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
         rustix::net::listen(&listener, 0).unwrap();
         let _first = std::os::unix::net::UnixStream::connect(&path).unwrap();
-        let deadline = Deadline::start(Some(Duration::from_millis(30)));
+        let deadline = Deadline::start(Some(Duration::from_millis(500)));
         let error = open_unix(&path, deadline).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::WouldBlock, "{error}");
     }

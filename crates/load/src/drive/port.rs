@@ -383,6 +383,7 @@ mod tests {
     use rqps_model::Engine;
     use rqps_wire::Transport;
     use std::io::{Read, Write};
+    use std::os::fd::OwnedFd;
     use std::os::unix::net::UnixStream;
 
     /// What a server says to let us in.
@@ -391,9 +392,10 @@ mod tests {
     /// What it says to a statement that it refuses.
     const REFUSAL: &[u8] = b"E\0\0\0\x1dSERROR\0C54000\0Mtoo long\0\0Z\0\0\0\x05I";
 
-    /// A session with a statement that no socket takes at once, and the server's end.
-    fn line() -> (Line, UnixStream) {
+    /// A session with a statement that no socket takes at once, its socket, and the server's end.
+    fn line() -> (Line, (OwnedFd, UnixStream)) {
         let (near, mut far) = UnixStream::pair().unwrap();
+        let client_end = near.try_clone().unwrap().into();
         far.write_all(WELCOME).unwrap();
         let endpoint = Endpoint {
             engine: Engine::Postgres,
@@ -406,18 +408,23 @@ mod tests {
         let mut session = Session::over(near.into(), &endpoint, CONNECT_DEADLINE).unwrap();
         let mut statement = session.text_statement(0);
         statement.set_sql(&vec![b' '; 8 << 20]);
-        (Line { session, statements: vec![statement] }, far)
+        (Line { session, statements: vec![statement] }, (client_end, far))
     }
 
     /// The reply is read while the statement is still sent, so that nothing is left to become readable.
     #[test]
     fn a_session_that_is_answered_early_is_ready() {
         for count in [1, 3] {
-            let (lines, mut servers): (Vec<Line>, Vec<UnixStream>) = (0..count).map(|_| line()).unzip();
-            let mut server = servers.pop().unwrap();
+            let (lines, mut servers): (Vec<Line>, Vec<_>) = (0..count).map(|_| line()).unzip();
+            let (client_end, mut server) = servers.pop().unwrap();
             let server = std::thread::spawn(move || {
                 server.read_exact(&mut [0; 4096]).unwrap();
                 server.write_all(REFUSAL).unwrap();
+                // What the client has written is heard further only once it has read the reply.
+                while rustix::io::ioctl_fionread(&client_end).unwrap() > 0 {
+                    std::thread::yield_now();
+                }
+                drop(client_end);
                 std::io::copy(&mut server, &mut std::io::sink()).unwrap();
             });
             let mut port = WirePort::over(lines, None).unwrap();

@@ -145,7 +145,7 @@ fn a_watcher_that_is_dropped_ends() {
     drop(watcher);
     let begun = Instant::now();
     while shared.strong_count() > 0 {
-        assert!(begun.elapsed() < Duration::from_secs(10), "its threads go on");
+        assert!(begun.elapsed() < Duration::from_secs(60), "its threads go on");
         std::thread::yield_now();
     }
 }

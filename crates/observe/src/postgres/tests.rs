@@ -5,8 +5,8 @@
 
 use super::*;
 use crate::counters::changes;
-use rqps_testkit::{LiveServer, Wanted};
-use std::time::{Duration, Instant};
+use rqps_testkit::{LiveServer, PATIENCE, Wanted};
+use std::time::Instant;
 
 fn table(columns: &[&str], rows: &[&[Option<&str>]]) -> Table {
     let text = |value: &Option<&str>| value.map(str::to_owned);
@@ -90,7 +90,7 @@ fn tells_what_was_done(server: &LiveServer) {
         if arrived {
             break changed;
         }
-        assert!(begun.elapsed() < Duration::from_secs(20), "{build}: {changed:#?}");
+        assert!(begun.elapsed() < PATIENCE, "{build}: {changed:#?}");
         std::thread::yield_now();
     };
     for (name, least) in [

@@ -111,6 +111,10 @@ fn what_ended_and_was_not_waited_for_counts_but_is_no_process() {
     let parent = Running::shell("sh -c 'i=0; while [ $i -lt 150000 ]; do i=$((i+1)); done' & exec sleep 600");
     let child = until(|| tree(parent.pid()).get(1).copied());
     until(|| fs::read_to_string(format!("/proc/{child}/stat")).ok().filter(|text| text.contains(") Z ")));
+    // What the parent does until it sleeps would count too.
+    until(|| {
+        fs::read_to_string(format!("/proc/{}/stat", parent.pid())).ok().filter(|text| text.contains("(sleep) S "))
+    });
     let schedstat = fs::read(format!("/proc/{child}/schedstat")).expect("it can still be read");
     let took_ns = numbers(&schedstat).next().expect("a number");
     assert!(took_ns > 20_000_000, "{took_ns} ns");

@@ -64,6 +64,20 @@ fn worked(wanted: &Wanted, sql: &str, seconds: f64) -> Worked {
     Worked { profiles, cpu_s: used.cpu_user_s + used.cpu_system_s, stolen_s, statements }
 }
 
+/// Other work on the machine has its part in what is sampled and what is lost, but not in each run: repeats one until
+/// it says what it must.
+fn until_undisturbed(mut run: impl FnMut() -> Result<(), String>) {
+    let _alone = ALONE.lock();
+    let begun = Instant::now();
+    while let Err(why) = run() {
+        assert!(begun.elapsed() < PATIENCE, "{why}");
+    }
+}
+
+fn met(is_met: bool, told: impl FnOnce() -> String) -> Result<(), String> {
+    if is_met { Ok(()) } else { Err(told()) }
+}
+
 fn work(session: &mut Session, sql: &str, seconds: f64) -> (Range<u64>, u64) {
     let (begun, from, mut statements) = (Instant::now(), monotonic_ns(), 0);
     while begun.elapsed() < Duration::from_secs_f64(seconds) {
@@ -78,17 +92,21 @@ fn check_blocked(wanted: &Wanted, sql: &str, sleeping: &str) {
     if !may_sample() {
         return;
     }
-    let _alone = ALONE.lock();
-    let Worked { profiles, .. } = worked(wanted, sql, 3.0);
-    let [Profile { blocked, .. }, idle] = &profiles[..] else { panic!("{} profiles", profiles.len()) };
-    let [blocked, of_idle] = [blocked, &idle.blocked].map(|one| one.as_ref().expect("few switches, all recorded"));
-    let of_sleep = blocked.stacks.iter().filter(|one| one.stack.contains(sleeping) && !one.is_ready);
-    let slept = of_sleep.map(|one| one.ns).sum::<u64>() as f64 / blocked.counted_ns as f64;
-    // One of several switches is sampled, the fewer the more other programs switch.
-    assert!((0.5..1.5).contains(&slept), "{slept} of the time in {sleeping}: {blocked:#?}");
-    assert_eq!(blocked.lost, 0);
-    assert!(blocked.samples > 20 && blocked.cut * 20 < blocked.samples, "{blocked:#?}");
-    assert_eq!(of_idle.stacks, [], "nothing was counted there");
+    until_undisturbed(|| {
+        let Worked { profiles, .. } = worked(wanted, sql, 3.0);
+        let [Profile { blocked, .. }, idle] = &profiles[..] else { panic!("{} profiles", profiles.len()) };
+        let [Some(blocked), Some(of_idle)] = [blocked, &idle.blocked] else {
+            return Err("there were too many switches to be recorded".to_owned());
+        };
+        assert_eq!(of_idle.stacks, [], "nothing was counted there");
+        let of_sleep = blocked.stacks.iter().filter(|one| one.stack.contains(sleeping) && !one.is_ready);
+        let slept = of_sleep.map(|one| one.ns).sum::<u64>() as f64 / blocked.counted_ns as f64;
+        // One of several switches is sampled, the fewer the more other programs switch.
+        let is_plain = (0.5..1.5).contains(&slept) && blocked.lost == 0 && blocked.samples > 20;
+        met(is_plain && blocked.cut * 20 < blocked.samples, || {
+            format!("{slept} of the time in {sleeping}: {blocked:#?}")
+        })
+    });
 }
 
 #[test]
@@ -107,24 +125,26 @@ fn check_calls(wanted: &Wanted, sql: &str, sends: &str) {
     if !may_sample() {
         return;
     }
-    let _alone = ALONE.lock();
-    let Worked { profiles, statements, .. } = worked(wanted, sql, 3.0);
-    let [calls, of_idle] = [0, 1].map(|server: usize| profiles[server].syscalls.as_ref());
-    assert_eq!(of_idle, None, "nothing was counted there");
-    if let Err(refused) = rqps_profile::check_syscalls() {
-        let (text, lifts) = (refused.to_string(), ["mount -t tracefs", "mode=755", "perf_event_paranoid"]);
-        assert!(lifts.iter().any(|command| text.contains(command)), "{text}");
-        assert_eq!(calls, None);
-        return;
-    }
-    let calls = calls.expect("the trace point was open several times");
-    let share = calls.recorded_ns as f64 / calls.counted_ns as f64;
-    assert!((0.1..0.4).contains(&share), "open for a quarter of the time: {calls:#?}");
-    let sent = calls.calls.get(sends).unwrap_or_else(|| panic!("no {sends} in {calls:#?}"));
-    let sent_each = sent.calls as f64 / share / statements as f64;
-    // Other work on the machine may have been done while it was open, or while it was not.
-    assert!((0.6..1.4).contains(&sent_each), "{sent_each} {sends} for each of {statements} statements: {calls:#?}");
-    assert_eq!(calls.lost, 0);
+    until_undisturbed(|| {
+        let Worked { profiles, statements, .. } = worked(wanted, sql, 3.0);
+        let [calls, of_idle] = [0, 1].map(|server: usize| profiles[server].syscalls.as_ref());
+        assert_eq!(of_idle, None, "nothing was counted there");
+        if let Err(refused) = rqps_profile::check_syscalls() {
+            let (text, lifts) = (refused.to_string(), ["mount -t tracefs", "mode=755", "perf_event_paranoid"]);
+            assert!(lifts.iter().any(|command| text.contains(command)), "{text}");
+            assert_eq!(calls, None);
+            return Ok(());
+        }
+        let calls = calls.expect("the trace point was open several times");
+        let share = calls.recorded_ns as f64 / calls.counted_ns as f64;
+        let sent = calls.calls.get(sends).unwrap_or_else(|| panic!("no {sends} in {calls:#?}"));
+        let sent_each = sent.calls as f64 / share / statements as f64;
+        // It is open for a quarter of the time, in which others may do more than in the rest, or less.
+        let is_plain = (0.1..0.4).contains(&share) && (0.6..1.4).contains(&sent_each) && calls.lost == 0;
+        met(is_plain, || {
+            format!("{share} of the time, {sent_each} {sends} for each of {statements} statements: {calls:#?}")
+        })
+    });
 }
 
 #[test]
@@ -154,27 +174,30 @@ fn check(wanted: &Wanted, sql: &str, outermost: &str, working: &str) {
     if !may_sample() {
         return;
     }
-    let _alone = ALONE.lock();
+    until_undisturbed(|| check_once(wanted, sql, outermost, working));
+}
+
+fn check_once(wanted: &Wanted, sql: &str, outermost: &str, working: &str) -> Result<(), String> {
     let Worked { profiles, cpu_s, stolen_s, .. } = worked(wanted, sql, 3.0);
     let [Profile { facts, folded, .. }, idle] = &profiles[..] else { panic!("{} profiles", profiles.len()) };
+    // The other server is told apart.
+    assert_eq!((idle.facts.samples, idle.facts.uncounted, idle.folded.as_str()), (0, 0, ""));
     let sampled = facts.samples + facts.uncounted + facts.background;
     let sampled_s = sampled as f64 * facts.period_ns as f64 / 1e9;
     // Twice the Poisson error, and a tick of the clock by which several threads are counted.
     let error = 0.05 + 2.0 / (sampled as f64).sqrt() + 0.02 / cpu_s;
     let expected_s = cpu_s * (1.0 - error)..cpu_s * (1.0 + error) + stolen_s;
     let told = format!("{sampled_s} s sampled, {cpu_s} s counted, {stolen_s} s stolen");
-    assert!(expected_s.contains(&sampled_s), "{told}; {facts:?}");
-    assert_eq!(facts.lost, 0, "{facts:?}");
-    assert!(facts.samples > 500 && facts.samples * 10 > sampled * 9, "{facts:?}");
+    met(expected_s.contains(&sampled_s) && facts.lost == 0, || format!("{told}; {facts:?}"))?;
+    met(facts.samples > 500 && facts.samples * 10 > sampled * 9, || format!("{facts:?}"))?;
+    met(idle.facts.background * 20 < sampled, || format!("{:?}", idle.facts))?;
     assert!(facts.cut * 20 < facts.samples, "{} of {} stacks are cut", facts.cut, facts.samples);
     let functions = inclusive(folded);
     let share = |name: &str| functions.get(name).copied().unwrap_or(0) as f64 / facts.samples as f64;
     assert!(share(outermost) > 0.9, "{outermost} in {}\n{folded}", share(outermost));
     assert!(share(working) > 0.5, "{working} in {}\n{folded}", share(working));
     assert!(functions.keys().any(|name| name.ends_with("_[k]") && !name.starts_with('[')), "the kernel has names");
-    // The other server is told apart.
-    assert_eq!((idle.facts.samples, idle.facts.uncounted, idle.folded.as_str()), (0, 0, ""));
-    assert!(idle.facts.background * 20 < sampled, "{:?}", idle.facts);
+    Ok(())
 }
 
 #[test]

@@ -67,6 +67,7 @@ fn what_made_a_data_folder_is_stopped_before_the_folder_goes() {
     let data = PathBuf::from(data);
     // Held where it is, so that it still writes when rqps is long dead.
     let writer = loop {
+        assert!(child.try_wait().expect("asked").is_none(), "it has ended, and was not seen to write");
         let Ok(folder) = std::fs::canonicalize(data.join("d")) else { continue };
         let found = proctree::standing_in(&folder);
         if let Some((writer, _)) = found.into_iter().find(|(_, program)| program.ends_with("bin/postgres"))
