@@ -154,7 +154,7 @@ impl Scene {
         // The servers' account must be able to enter, and a socket's path is short.
         let data = tempfile::Builder::new().prefix("rqps-conduct-").tempdir_in(data_parent()).expect("a folder");
         fs::set_permissions(data.path(), Permissions::from_mode(0o711)).expect("opened");
-        Scene { plan, results: tempfile::tempdir().expect("a folder"), data, builds, cache }
+        Scene { plan, results: tempfile::tempdir_in(data_parent()).expect("a folder"), data, builds, cache }
     }
 
     /// An empty results folder.

@@ -6,15 +6,16 @@
 
 pub mod insert;
 mod made;
+mod noise;
 mod pass;
 mod profile;
+mod scratch;
 mod step;
 mod trial;
 
 use made::Made;
+pub use noise::Noise;
 pub use profile::{StackTruth, WaitTruth};
-use rand_core::{Rng, SeedableRng};
-use rand_pcg::Pcg64;
 use rqps_model::facts::HostFacts;
 use rqps_model::plan::{
     Alternate, Arrival, DataSet, DataShape, ForcedForm, Stage, SuitePlan, TestPlan, TimeLimit, TreatmentPlan,
@@ -22,6 +23,7 @@ use rqps_model::plan::{
 use rqps_model::tproc_c::{Check, Form, Isolation, Profile, Quirk, TprocC};
 use rqps_model::{BuildSpec, Engine, FORMAT, Group, Interleave, Placement, Plan, ProgramPages, Unit};
 use rqps_store::{Campaign, Start, StoreError};
+pub use scratch::scratch_folder;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use trial::Trial;
@@ -361,7 +363,7 @@ impl Recipe {
                 writer.write_plans(&treatment.name, &planned.name, &[made.statement_plan(self.truth(at, test))])?;
             }
         }
-        let mut noise = Noise(Pcg64::seed_from_u64(self.seed));
+        let mut noise = Noise::seeded(self.seed);
         for round in 1..=self.rounds {
             for test in 0..self.tests {
                 for &clients in &self.clients {
@@ -414,34 +416,6 @@ impl Recipe {
             }
         }
         Ok(())
-    }
-}
-
-/// Seeded random numbers.
-struct Noise(Pcg64);
-
-impl Noise {
-    /// Uniform in [0, 1).
-    fn uniform(&mut self) -> f64 {
-        (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    /// How many events of a mean rate come in a unit of time.
-    fn poisson(&mut self, mean: f64) -> u64 {
-        let (mut count, mut time) = (0, 0.0);
-        loop {
-            time -= (1.0 - self.uniform()).ln();
-            if time >= mean {
-                return count;
-            }
-            count += 1;
-        }
-    }
-
-    /// Standard normal (Box and Muller 1958).
-    fn normal(&mut self) -> f64 {
-        let (a, b) = (1.0 - self.uniform(), self.uniform());
-        (-2.0 * a.ln()).sqrt() * (std::f64::consts::TAU * b).cos()
     }
 }
 

@@ -5,8 +5,7 @@
 
 use super::insert::{InsertRecipe, rate_per_s};
 use super::step::Trial;
-use super::{Made, Noise, Place, SeedableRng, host};
-use rand_pcg::Pcg64;
+use super::{Made, Noise, Place, host};
 use rqps_model::Plan;
 use rqps_store::{Campaign, Start, StoreError, Writer};
 use std::path::{Path, PathBuf};
@@ -28,7 +27,7 @@ impl InsertRecipe {
             writer.write_build(&treatment.name, &made.build(&treatment.name))?;
             writer.write_settings(&treatment.name, &made.settings())?;
         }
-        let mut noise = Noise(Pcg64::seed_from_u64(self.common.seed));
+        let mut noise = Noise::seeded(self.common.seed);
         for round in 1..=self.common.rounds {
             for &clients in &self.common.clients {
                 for treatment in 0..plan.treatments.len() {

@@ -168,28 +168,20 @@ pub(crate) fn alone(row: &[[Counted; 2]], scatter: Scatter) -> PerOperation {
 #[cfg(test)]
 mod tests {
     use super::{Counted, Estimate, Scatter};
-    use rand_core::{Rng, SeedableRng};
-    use rand_pcg::Pcg64;
+    use rqps_madeup::Noise;
 
     fn estimate(rounds: &[[Counted; 2]]) -> Estimate {
         super::estimate(rounds, Scatter::Poisson)
     }
 
-    /// A count that scatters as samples do: the events of a second in which each of many instants has one or none.
-    fn poisson(random: &mut Pcg64, mean: f64) -> u64 {
-        const INSTANTS: u32 = 2_000;
-        let chance = (mean / f64::from(INSTANTS) * f64::from(u32::MAX)) as u32;
-        (0..INSTANTS).filter(|_| random.next_u32() < chance).count() as u64
-    }
-
     #[test]
     fn one_in_twenty_intervals_of_equal_builds_leaves_zero_out() {
-        let mut random = Pcg64::seed_from_u64(1);
+        let mut random = Noise::seeded(1);
         let trials = 2_000;
         let mut missed = 0;
         for _ in 0..trials {
             let rounds: Vec<[Counted; 2]> =
-                (0..6).map(|_| [(poisson(&mut random, 60.0), 0.1), (poisson(&mut random, 60.0), 0.1)]).collect();
+                (0..6).map(|_| [(random.poisson(60.0), 0.1), (random.poisson(60.0), 0.1)]).collect();
             let Estimate { amount, .. } = estimate(&rounds);
             missed += u32::from(amount.low > 0.0 || amount.high < 0.0);
         }
@@ -200,8 +192,8 @@ mod tests {
 
     #[test]
     fn a_difference_as_large_as_promised_is_found_in_four_of_five_cases() {
-        let mut random = Pcg64::seed_from_u64(2);
-        let pair = |random: &mut Pcg64, own: f64| [(poisson(random, 100.0), 1.0), (poisson(random, own), 1.0)];
+        let mut random = Noise::seeded(2);
+        let pair = |random: &mut Noise, own: f64| [(random.poisson(100.0), 1.0), (random.poisson(own), 1.0)];
         let mut rounds = |own: f64| (0..6).map(|_| pair(&mut random, own)).collect::<Vec<_>>();
         let trials = 500;
         let promised = (0..trials).map(|_| estimate(&rounds(100.0)).mde).sum::<f64>() / f64::from(trials);
@@ -220,16 +212,16 @@ mod tests {
     }
 
     /// Functions of equal builds, the first of which differs: by round, samples of six rounds.
-    fn functions(random: &mut Pcg64, moves_from: f64, moves_to: f64) -> Vec<Vec<[Counted; 2]>> {
+    fn functions(random: &mut Noise, moves_from: f64, moves_to: f64) -> Vec<Vec<[Counted; 2]>> {
         let sizes = (0..60).map(|at| 5.0 + f64::from(at));
         let means = [(moves_from, moves_to)].into_iter().chain(sizes.map(|size| (size, size)));
-        let of_round = |random: &mut Pcg64, (base, own)| [(poisson(random, base), 0.1), (poisson(random, own), 0.1)];
+        let of_round = |random: &mut Noise, (base, own)| [(random.poisson(base), 0.1), (random.poisson(own), 0.1)];
         means.map(|pair| (0..6).map(|_| of_round(random, pair)).collect()).collect()
     }
 
     #[test]
     fn many_functions_find_one_that_differs_which_its_rounds_alone_do_not() {
-        let mut random = Pcg64::seed_from_u64(4);
+        let mut random = Noise::seeded(4);
         let trials = 200;
         let (mut by_rounds, mut by_pool, mut false_part) = (0, 0, 0.0);
         for _ in 0..trials {
@@ -251,7 +243,7 @@ mod tests {
 
     #[test]
     fn pooled_intervals_of_equal_functions_leave_zero_out_in_one_of_twenty() {
-        let mut random = Pcg64::seed_from_u64(5);
+        let mut random = Noise::seeded(5);
         let (mut missed, mut all) = (0, 0);
         for _ in 0..100 {
             let rows = functions(&mut random, 30.0, 30.0);
@@ -268,12 +260,12 @@ mod tests {
 
     #[test]
     fn samples_that_come_in_clusters_are_judged_by_rounds() {
-        let mut random = Pcg64::seed_from_u64(3);
+        let mut random = Noise::seeded(3);
         let trials = 2_000;
         let mut missed = 0;
         for _ in 0..trials {
             // Each wait is met five times.
-            let mut count = || 5 * poisson(&mut random, 40.0);
+            let mut count = || 5 * random.poisson(40.0);
             let rounds: Vec<[Counted; 2]> = (0..6).map(|_| [(count(), 0.1), (count(), 0.1)]).collect();
             let Estimate { amount, .. } = super::estimate(&rounds, Scatter::Clustered);
             missed += u32::from(amount.low > 0.0 || amount.high < 0.0);

@@ -1,13 +1,14 @@
 //! A campaign of made-up rounds whose tests are left out as its own results say, from the first round to the last.
 
 use crate::truth::comparison;
+use rqps_analysis::findings::Findings;
 use rqps_analysis::{allot, analyse};
-use rqps_madeup::{Effect, Place, Recipe};
+use rqps_madeup::{Effect, Place, Recipe, scratch_folder};
 use rqps_model::Verdict;
 use rqps_model::plan::{Division, Round, TimeLimit};
 use rqps_store::{Campaign, Start};
 use std::path::{Path, PathBuf};
-use tempfile::TempDir;
+use std::sync::OnceLock;
 
 /// Rounds that fit in the time.
 const ROUNDS: u32 = 12;
@@ -39,8 +40,13 @@ fn start(at: &str) -> Start {
     Start { at: at.to_owned(), rqps_version: "0".to_owned(), ..Start::default() }
 }
 
+/// The share of the time that rounds have used.
+fn spent(rounds: &[Round]) -> f64 {
+    rounds.len() as f64 / f64::from(ROUNDS)
+}
+
 /// The folder after these rounds.
-fn write(recipe: &Recipe, root: &Path, rounds: &[Round], spent: f64) -> PathBuf {
+fn write(recipe: &Recipe, root: &Path, rounds: &[Round]) -> PathBuf {
     let absent = left_out(recipe, rounds);
     let name = format!("after-{}", rounds.len());
     let made = Recipe { name, rounds: rounds.len() as u32, absent, ..recipe.clone() };
@@ -48,41 +54,45 @@ fn write(recipe: &Recipe, root: &Path, rounds: &[Round], spent: f64) -> PathBuf 
     let start = start("2026-11-21T02:00:00Z");
     let mut writer = Campaign::open_to_resume(&folder, start).unwrap();
     rounds.iter().for_each(|round| writer.write_round(round).unwrap());
-    writer.set_spent(spent).unwrap();
+    writer.set_spent(spent(rounds)).unwrap();
     folder
 }
 
-/// Measures as long as there is time and something to be seen: the folder, and its rounds.
-fn measure(recipe: &Recipe) -> (TempDir, PathBuf, Vec<Round>) {
-    let root = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+/// Measures as long as there is time and something to be seen: the rounds, and what was found.
+fn measure(recipe: &Recipe) -> (Vec<Round>, Findings) {
+    let root = scratch_folder().unwrap();
     let mut rounds: Vec<Round> = Vec::new();
     loop {
-        let spent = rounds.len() as f64 / f64::from(ROUNDS);
-        let folder = write(recipe, root.path(), &rounds, spent);
-        let allotment = allot(&Campaign::open(&folder).unwrap(), spent).unwrap();
+        let campaign = Campaign::open(&write(recipe, root.path(), &rounds)).unwrap();
+        let allotment = allot(&campaign, spent(&rounds)).unwrap();
         if allotment.is_none() || rounds.len() as u32 == ROUNDS {
-            return (root, folder, rounds);
+            return (rounds, analyse(&campaign, None).unwrap());
         }
         let number = rounds.len() as u32 + 1;
         rounds.push(Round { allotment, ..recipe.plan().round(number) });
     }
 }
 
+/// The campaign that also narrows intervals, measured once for all tests.
+fn whole() -> &'static (Vec<Round>, Findings) {
+    static WHOLE: OnceLock<(Vec<Round>, Findings)> = OnceLock::new();
+    WHOLE.get_or_init(|| measure(&recipe(false)))
+}
+
 #[test]
 fn what_is_decided_makes_room_and_what_is_left_holds_the_truth() {
     let recipe = recipe(false);
-    let (_root, folder, rounds) = measure(&recipe);
+    let (rounds, found) = whole();
     let names = recipe.test_names();
     let rounds_of = |test: &str| rounds.iter().filter(|round| round.measures(test)).count();
     assert!(rounds[..2].iter().all(|round| names.iter().all(|test| round.measures(test))), "all tests come twice");
     // The change is plain to see after a few rounds; unchanged tests need more.
     assert!(!rounds[5].measures(names[3]), "{} rounds", rounds_of(names[3]));
     assert!(rounds[5].allotment.as_ref().is_some_and(|of| !of.seconds.is_empty()));
-    let found = analyse(&Campaign::open(&folder).unwrap(), None).unwrap();
     assert!(found.campaign.is_divided && found.campaign.rounds_complete == rounds.len() as u32);
     let mut held = 0;
     for (at, name) in names.iter().enumerate() {
-        let compared = comparison(&found, name, 1);
+        let compared = comparison(found, name, 1);
         assert_eq!(compared.n as usize, rounds_of(name), "{name}");
         let expected = if at == 3 { Verdict::Improved } else { Verdict::Equal };
         assert_eq!(compared.verdict, expected, "{name}: {compared:?}");
@@ -95,14 +105,15 @@ fn what_is_decided_makes_room_and_what_is_left_holds_the_truth() {
 
 #[test]
 fn a_campaign_that_only_decides_ends_sooner() {
-    let [whole, decided] = [false, true].map(|until_decided| measure(&recipe(until_decided)).2.len());
+    let [whole, decided] = [whole(), &measure(&recipe(true))].map(|(rounds, _)| rounds.len());
     assert!(decided < whole, "{decided} rounds, {whole} with narrow intervals");
 }
 
 #[test]
 fn looks_and_more_time_widen_intervals() {
     let recipe = recipe(false);
-    let (root, folder, rounds) = measure(&recipe);
+    let (rounds, root) = (&whole().0, scratch_folder().unwrap());
+    let folder = write(&recipe, root.path(), rounds);
     let name = recipe.test_names()[0];
     let width = |folder: &Path| {
         let found = analyse(&Campaign::open(folder).unwrap(), None).unwrap();
@@ -115,7 +126,7 @@ fn looks_and_more_time_widen_intervals() {
     writer.extend(TimeLimit { seconds: 1200.0, ..recipe.time.unwrap() }).unwrap();
     drop(writer);
     assert!(width(&folder) > looked_at, "intervals that hold whenever one looks are wider");
-    let absent = left_out(&recipe, &rounds);
+    let absent = left_out(&recipe, rounds);
     let once = Recipe { name: "once".to_owned(), rounds: rounds.len() as u32, absent, time: None, ..recipe.clone() };
     assert!(width(&once.write(root.path()).unwrap()) < looked_at, "looks cost width");
 }

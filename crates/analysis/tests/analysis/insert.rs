@@ -5,7 +5,7 @@ use rqps_analysis::analyse;
 use rqps_analysis::digits::ratio;
 use rqps_analysis::findings::{CellFindings, Findings};
 use rqps_madeup::insert::{InsertRecipe, StallAt};
-use rqps_madeup::{Effect, Place};
+use rqps_madeup::{Effect, Place, scratch_folder};
 use rqps_model::plan::SuitePlan;
 use rqps_model::{Group, Unit, Verdict, WarningKind};
 use rqps_store::Campaign;
@@ -13,7 +13,7 @@ use rqps_store::Campaign;
 const STEPS: [&str; 10] = ["l.i0", "l.x", "l.i1", "l.i2", "qr100", "qp100", "qr500", "qp500", "qr1000", "qp1000"];
 
 fn findings(recipe: &InsertRecipe) -> Findings {
-    let root = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+    let root = scratch_folder().unwrap();
     analyse(&Campaign::open(&recipe.write(root.path()).unwrap()).unwrap(), None).unwrap()
 }
 

@@ -2,7 +2,7 @@
 
 use rqps_analysis::analyse;
 use rqps_analysis::findings::{Findings, FunctionFindings, NotSampled, ProfileFindings};
-use rqps_madeup::{Effect, Recipe, StackTruth};
+use rqps_madeup::{Effect, Recipe, StackTruth, scratch_folder};
 use rqps_model::Sampling;
 use rqps_store::Campaign;
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ fn truths(burn: [f64; 2]) -> Vec<StackTruth> {
 
 /// A campaign in which the first test changed, with rounds that explain it.
 fn explained(burn: [f64; 2], seed: u64) -> Findings {
-    let root = tempfile::tempdir().unwrap();
+    let root = scratch_folder().unwrap();
     let effects = vec![Effect { treatment: 1, test: 0, ratio: 0.9 }];
     let recipe = Recipe { effects, ..Recipe::new(2, 2, 6, seed) };
     let folder = recipe.write(root.path()).unwrap();
@@ -76,7 +76,7 @@ type Refusals<'a> = &'a [(&'a str, &'a str)];
 
 /// Each of the folders with rounds that explain a campaign has these stacks, or none, and was refused this.
 fn refused(folders: &[(Vec<StackTruth>, Refusals<'_>)]) -> Vec<NotSampled> {
-    let root = tempfile::tempdir().unwrap();
+    let root = scratch_folder().unwrap();
     let recipe = Recipe::new(2, 2, 3, 11);
     let folder = recipe.write(root.path()).unwrap();
     for (number, (stacks, refused)) in (1..).zip(folders) {

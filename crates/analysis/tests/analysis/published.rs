@@ -5,11 +5,10 @@
 
 use rqps_analysis::analyse;
 use rqps_analysis::findings::{Cost, Findings};
-use rqps_madeup::Recipe;
+use rqps_madeup::{Recipe, scratch_folder};
 use rqps_model::sample::{HostUse, Resources, SecondRow};
 use rqps_model::{Part, part};
 use rqps_store::{Campaign, Start};
-use tempfile::TempDir;
 
 const QPS_ABSOLUTE: &str = include_str!("published/qps.abs.pg.latest.csv");
 const QPS_RELATIVE: &str = include_str!("published/qps.rel.pg.latest.csv");
@@ -30,14 +29,9 @@ struct Published {
     ops_per_s: f64,
 }
 
-/// A folder in memory where there is such a place: flushing to a busy disk takes longer than all the rest.
-fn in_memory() -> TempDir {
-    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
-}
-
 /// A campaign of one round whose cells have these numbers, by test and treatment.
 fn findings_of(tests: &[(String, Vec<Published>)]) -> Findings {
-    let root = in_memory();
+    let root = scratch_folder().unwrap();
     let treatments = tests[0].1.len();
     let recipe = Recipe { clients: vec![40], cycles: 0, seconds: 0, ..Recipe::new(1, treatments, 1, 1) };
     let pattern = Campaign::open(&recipe.write(&root.path().join("pattern")).unwrap()).unwrap();

@@ -3,13 +3,13 @@
 
 use rqps_analysis::analyse;
 use rqps_analysis::findings::Findings;
-use rqps_madeup::{Effect, Recipe};
+use rqps_madeup::{Effect, Recipe, scratch_folder};
 use rqps_model::tproc_c::Profile;
 use rqps_model::{Group, Unit, Verdict};
 use rqps_store::Campaign;
 
 fn found(recipe: &Recipe) -> Findings {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch_folder().unwrap();
     let campaign = Campaign::open(&recipe.write(folder.path()).unwrap()).unwrap();
     analyse(&campaign, None).unwrap()
 }

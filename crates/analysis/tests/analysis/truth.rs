@@ -3,21 +3,16 @@
 
 use rqps_analysis::analyse;
 use rqps_analysis::findings::{CellFindings, Comparison, Findings};
-use rqps_madeup::{Effect, Place, Recipe};
+use rqps_madeup::{Effect, Place, Recipe, scratch_folder};
 use rqps_model::facts::StatementPlan;
 use rqps_model::plan::Arrival;
 use rqps_model::{Group, Part, Verdict, WarningKind, part};
 use rqps_store::{Campaign, SampleParts, Start};
 use tempfile::TempDir;
 
-/// A folder in memory where there is such a place: flushing to a busy disk takes longer than all the rest.
-fn in_memory() -> TempDir {
-    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
-}
-
 /// Findings of a made-up campaign; the folder lives as long as the first value.
 pub(crate) fn findings(recipe: &Recipe) -> (TempDir, Findings) {
-    let root = in_memory();
+    let root = scratch_folder().unwrap();
     let folder = recipe.write(root.path()).unwrap();
     let found = analyse(&Campaign::open(&folder).unwrap(), None).unwrap();
     (root, found)
@@ -227,7 +222,7 @@ fn arms_that_are_the_same_and_differ_are_told() {
 #[test]
 fn each_number_of_clients_has_its_own_plans() {
     let recipe = Recipe { seconds: 2, clients: vec![1, 4, 8], ..Recipe::new(1, 2, 3, 41) };
-    let root = in_memory();
+    let root = scratch_folder().unwrap();
     let folder = recipe.write(root.path()).unwrap();
     let writer = Campaign::open_to_resume(&folder, start()).unwrap().without_sync();
     let names: Vec<String> = writer.plan().treatments.iter().map(|treatment| treatment.name.clone()).collect();
@@ -371,7 +366,7 @@ fn engines_are_told_side_by_side_with_what_they_force() {
 fn a_folder_that_lost_what_was_measured_is_damaged() {
     let recipe = Recipe::new(1, 2, 2, 3);
     let check = |lost: &[&str], expected: &[&str]| {
-        let root = in_memory();
+        let root = scratch_folder().unwrap();
         let folder = recipe.write(root.path()).unwrap();
         for path in lost.iter().map(|path| folder.join(path)) {
             if path.is_dir() { std::fs::remove_dir_all(path).unwrap() } else { std::fs::remove_file(path).unwrap() }
@@ -392,7 +387,7 @@ fn a_folder_that_lost_what_was_measured_is_damaged() {
 fn a_treatment_that_was_never_started_has_no_files_to_lose() {
     let mut recipe = Recipe::new(1, 2, 2, 3);
     recipe.absent = (1..=2).map(|round| Place { round, treatment: 1, test: 0 }).collect();
-    let root = in_memory();
+    let root = scratch_folder().unwrap();
     let folder = recipe.write(root.path()).unwrap();
     std::fs::remove_dir_all(folder.join("treatments").join(&recipe.treatment_names()[1])).unwrap();
     let found = analyse(&Campaign::open(&folder).unwrap(), None).unwrap();
@@ -402,7 +397,7 @@ fn a_treatment_that_was_never_started_has_no_files_to_lose() {
 #[test]
 fn samples_that_went_missing_after_the_end_are_counted() {
     let recipe = Recipe::new(2, 2, 2, 3);
-    let root = in_memory();
+    let root = scratch_folder().unwrap();
     let folder = recipe.write(root.path()).unwrap();
     let sample = format!("rounds/2/{}/sysbench/hot-points.c1", recipe.treatment_names()[1]);
     std::fs::remove_dir_all(folder.join(sample)).unwrap();

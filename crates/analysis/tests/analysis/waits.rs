@@ -3,7 +3,7 @@
 
 use rqps_analysis::analyse;
 use rqps_analysis::findings::{EventFindings, Findings, WaitFindings};
-use rqps_madeup::{Effect, Recipe, WaitTruth};
+use rqps_madeup::{Effect, Recipe, WaitTruth, scratch_folder};
 use rqps_model::waits::Doing;
 use rqps_store::Campaign;
 
@@ -21,7 +21,7 @@ fn truths(log: [f64; 2]) -> Vec<WaitTruth> {
 
 /// A campaign in which the first test changed, with rounds that explain it.
 fn explained(log: [f64; 2], seed: u64) -> Findings {
-    let root = tempfile::tempdir().unwrap();
+    let root = scratch_folder().unwrap();
     let effects = vec![Effect { treatment: 1, test: 0, ratio: 0.9 }];
     let recipe = Recipe { effects, ..Recipe::new(2, 2, 6, seed) };
     let folder = recipe.write(root.path()).unwrap();

@@ -1,7 +1,7 @@
 //! Words, folders and disks that cannot be used: told clearly, exit code 2, and nothing begun or left.
 
 use crate::builds::installed;
-use crate::scene::{BUILD, Scene, results};
+use crate::scene::{BUILD, READ, Scene, results};
 use std::fs;
 use std::process::Command;
 
@@ -126,7 +126,7 @@ fn a_setting_that_the_server_refuses_ends_the_campaign_before_it_begins() {
 #[test]
 fn results_that_cannot_be_read_are_told() {
     let scene = Scene::new();
-    let words = ["--tests", "point-query", "--rounds", "1"];
+    let words = ["--tests", READ, "--rounds", "1"];
     scene.end(scene.run_twins("read", &words)).with_code(0);
     let folder = scene.campaign("read");
     let commands = [["compare", "results/read"], ["report", "results/read"], ["resume", "results/read"]];
@@ -138,7 +138,7 @@ fn results_that_cannot_be_read_are_told() {
 
     let names: Vec<String> =
         results(&folder).plan().treatments.iter().map(|treatment| treatment.name.clone()).collect();
-    let place = |name: &String| folder.join("rounds/1").join(name).join("sysbench/point-query.c1/sample.json");
+    let place = |name: &String| folder.join(format!("rounds/1/{name}/sysbench/{READ}.c1/sample.json"));
     let samples: Vec<_> = names.iter().map(place).collect();
     let whole: Vec<Vec<u8>> = samples.iter().map(|sample| fs::read(sample).expect("there")).collect();
     for (sample, whole) in samples.iter().zip(&whole) {
@@ -178,16 +178,16 @@ fn results_that_cannot_be_read_are_told() {
     scene.assert_nothing_left();
 }
 
-/// A file system of its own for the data, which goes with the process that mounted it. It has `megabytes` when the
-/// command looks, and `megabytes_later` as soon as there is anything on it.
-fn on_a_disk_of(scene: &Scene, megabytes: u32, megabytes_later: u32, command: &Command) -> Command {
+/// A file system of its own for the data, which goes with the process that mounted it. It is of this size when the
+/// command looks, and of another as soon as there is anything on it.
+fn on_a_disk_of(scene: &Scene, size: &str, size_later: &str, command: &Command) -> Command {
     let mut inside = Command::new("unshare");
     if !rustix::process::geteuid().is_root() {
         inside.args(["--user", "--map-current-user", "--keep-caps"]);
     }
     let script = format!(
-        "mount -t tmpfs -o size={megabytes}m,mode=0755 tmpfs \"$0\" || exit
-        (until [ -n \"$(ls -A \"$0\")\" ]; do sleep 0.01; done; mount -o remount,size={megabytes_later}m tmpfs \"$0\") &
+        "mount -t tmpfs -o size={size},mode=0755 tmpfs \"$0\" || exit
+        (until [ -n \"$(ls -A \"$0\")\" ]; do sleep 0.01; done; mount -o remount,size={size_later} tmpfs \"$0\") &
         \"$@\"; code=$?; kill $! 2>/dev/null; ls \"$0\"; exit $code"
     );
     inside.args(["--mount", "sh", "-c", &script]).arg(scene.data()).arg(command.get_program()).args(command.get_args());
@@ -200,11 +200,14 @@ fn a_full_disk_is_told_and_nothing_is_left() {
     let scene = Scene::new();
     let run = |rows: &str| scene.run_twins("full", &["--tests", "point-query", "--rows", rows]);
     // What can never fit is refused before anything is made.
-    let never = scene.end(on_a_disk_of(&scene, 20, 20, &run("2000")));
+    let never = scene.end(on_a_disk_of(&scene, "20m", "20m", &run("2000")));
     never.refused(&["21 MB", "--data"]);
-    // Room at first, then too little for the data folder, for the loaded tables, for the copies.
-    for (megabytes, rows) in [(20, "2000"), (90, "300000"), (110, "100000")] {
-        let ended = scene.end(on_a_disk_of(&scene, 2000, megabytes, &run(rows))).refused(&[]);
+    // Room for the bytes of a data folder and not for its files; room at first, and then too little for the loaded
+    // tables, for the copies.
+    const ROOM: &str = "2000m";
+    const FEW_FILES: &str = "2000m,nr_inodes=300";
+    for (size, later, rows) in [(FEW_FILES, ROOM, "2000"), (ROOM, "90m", "300000"), (ROOM, "110m", "100000")] {
+        let ended = scene.end(on_a_disk_of(&scene, size, later, &run(rows))).refused(&[]);
         // As we, the server, or the system say it.
         let words = ["is full", "Check free disk space", "No space left on device"];
         assert!(words.iter().any(|words| ended.stderr.contains(words)), "{}", ended.stderr);

@@ -1,12 +1,12 @@
 //! The noise of a host: measured, kept, listed, and what a plan foretells from it.
 
-use crate::scene::{BUILD, SMALL, Scene, results};
+use crate::scene::{BUILD, READ, READS, SMALL, Scene, results};
 use std::fs;
 
 #[test]
 fn what_a_calibration_keeps_a_plan_foretells_from() {
     let scene = Scene::new();
-    let tests = ["--tests", "point-query,range-covered-pk"];
+    let tests = ["--tests", READS];
     let [a, b] = ["a", "b"].map(|name| format!("{name}={BUILD}"));
     let twins = ["plan", "--build", a.as_str(), "--build", b.as_str()];
     let plan = [&twins[..], &SMALL, &tests].concat();
@@ -16,7 +16,7 @@ fn what_a_calibration_keeps_a_plan_foretells_from() {
     assert!(empty.stdout.contains("nothing is known"), "{}", empty.stdout);
 
     let build = format!("mine={BUILD}");
-    let words = [&["calibrate", "--build", build.as_str(), "--tests", "point-query", "--json"][..], &SMALL].concat();
+    let words = [&["calibrate", "--build", build.as_str(), "--tests", READ, "--json"][..], &SMALL].concat();
     let ended = scene.end(scene.rqps(&words)).with_code(0);
     let kept = ended.json();
     assert_eq!((kept["build"].as_str(), kept["floors"].as_array().map(Vec::len)), (Some("mine"), Some(1)), "{kept:#}");
@@ -37,7 +37,7 @@ fn what_a_calibration_keeps_a_plan_foretells_from() {
     scene.end(scene.run_twins("known", &tests)).with_code(0);
     let campaign = results(&scene.campaign("known"));
     let along: Vec<_> = campaign.plan().kept_floors.iter().map(|floor| (floor.test.as_str(), floor.sd)).collect();
-    assert_eq!(along, [("point-query", floor["sd"].as_f64().expect("a number"))]);
+    assert_eq!(along, [(READ, floor["sd"].as_f64().expect("a number"))]);
 
     scene.end(scene.rqps(&["calibrate"])).refused(&["no build is named"]);
     scene.assert_nothing_left();

@@ -1,6 +1,6 @@
 //! One campaign from its file to its report: everything that comes out, and that all of it can be made again.
 
-use crate::scene::{BUILD, Scene, results, starts};
+use crate::scene::{BUILD, READ, Scene, results, starts};
 use rqps_machine::proctree;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -13,7 +13,7 @@ fn campaign_file() -> String {
     format!(
         "aa = true\nbuild = [\n  \"base={BUILD}\",\n  \
          {{ name = \"slow\", from = \"{BUILD}\", set = {{ enable_indexscan = false, enable_bitmapscan = false }} }},\n]\n\
-         tests = [\"point-query\", \"range-covered-pk\"]\ntables = 1\nrows = 2000\nread-seconds = 0.3\n\
+         tests = [\"{READ}\", \"range-covered-pk.pre\"]\ntables = 1\nrows = 2000\nread-seconds = 0.3\n\
          warmup = 0.1\nrounds = 3\nmachine = \"c2r1\"\n"
     )
 }
@@ -68,23 +68,23 @@ fn an_injected_slowdown_is_found_and_its_twin_is_not() {
     }
     // A few thousand rows instead of one: many times slower on any machine, and not a thousand times.
     let slow = rows(&comparison, "slow");
-    let point = slow.iter().find(|row| row["test"] == "point-query").expect("tested");
+    let point = slow.iter().find(|row| row["test"] == READ).expect("tested");
     assert_eq!(point["verdict"], "regressed", "{point:#}");
     assert!((0.001..0.6).contains(&number(point, "rqps")), "{point:#}");
     let p50 = point["measures"].as_array().and_then(|all| all.iter().find(|one| one["measure"] == "p50"));
     assert!(p50.is_some_and(|p50| p50["verdict"] == "regressed" && number(p50, "ratio") > 1.6), "{point:#}");
     // What stands behind it: another plan, and the CPU that it takes.
     let explained = scene.end(scene.rqps(&["explain", "elsewhere", "--json"])).with_code(0).json();
-    let is_point = |row: &&Value| row["test"] == "point-query" && row["treatment"] == point["treatment"];
+    let is_point = |row: &&Value| row["test"] == READ && row["treatment"] == point["treatment"];
     let why = explained.as_array().and_then(|rows| rows.iter().find(is_point)).expect("it changed");
     assert_eq!(why["causes"][0]["kind"], "plan", "{why:#}");
     let cpu = why["causes"].as_array().and_then(|all| all.iter().find(|one| one["kind"] == "server-cpu"));
     // How large its share is depends on the machine: on a busy one a slower statement also waits longer for its CPU.
     let costs_more = |cpu: &Value| number(&cpu["moved"], "low") > 1.5 && number(cpu, "share") > 0.1;
     assert!(cpu.is_some_and(costs_more), "{why:#}");
-    let words = scene.end(scene.rqps(&["explain", "elsewhere", "--tests", "point-query"])).with_code(0);
+    let words = scene.end(scene.rqps(&["explain", "elsewhere", "--tests", READ])).with_code(0);
     assert!(words.stdout.contains("another plan of "), "{}", words.stdout);
-    scene.end(scene.rqps(&["explain", "elsewhere", "--tests", "none"])).refused(&["no test `none`", "point-query"]);
+    scene.end(scene.rqps(&["explain", "elsewhere", "--tests", "none"])).refused(&["no test `none`", READ]);
 
     // At the 5 % level one of the twin's two tests may show a small change once in twenty runs, but not both.
     let twin = rows(&comparison, "aa");
@@ -109,7 +109,7 @@ fn an_injected_slowdown_is_found_and_its_twin_is_not() {
     assert_eq!(gate(&["--fail-on", "improved", "--base", name]), Some(1));
 
     let markdown = scene.end(scene.rqps(&["compare", "elsewhere", "--markdown"])).with_code(0);
-    assert!(markdown.stdout.contains("| point-query"), "{}", markdown.stdout);
+    assert!(markdown.stdout.contains(&format!("| {READ}")), "{}", markdown.stdout);
     scene.end(scene.rqps(&["compare", "elsewhere", "--base", "nobody"])).refused(&["nobody", "aa"]);
 }
 
@@ -123,7 +123,7 @@ fn a_plan_is_what_runs() {
     assert_eq!(one.stdout, two.stdout);
     assert_eq!(one.json()["treatments"].as_array().map(Vec::len), Some(3));
     let told = scene.end(scene.rqps(&["plan", "campaign.toml"])).with_code(0);
-    assert!(told.stdout.contains("point-query"), "{}", told.stdout);
+    assert!(told.stdout.contains(READ), "{}", told.stdout);
     let longer = scene.end(scene.rqps(&["plan", "campaign.toml", "--json", "--rounds", "9"])).with_code(0).json();
     assert_eq!(longer["rounds"], 9, "{longer:#}");
     assert!(!scene.path("results").exists());
@@ -135,8 +135,7 @@ fn a_plan_is_what_runs() {
 fn a_demo_can_be_repeated() {
     let scene = Scene::new();
     let demo = || {
-        let mut command =
-            scene.rqps(&["demo", "--quick", "--tests", "point-query", "--rounds", "1", "--machine", "c2r1"]);
+        let mut command = scene.rqps(&["demo", "--quick", "--tests", READ, "--rounds", "1", "--machine", "c2r1"]);
         command.args(["--rows", "1000", "--read-seconds", "0.1"]);
         command.args(["--build", &format!("a={BUILD}"), "--build", &format!("b={BUILD}")]);
         scene.end(command).with_code(0)

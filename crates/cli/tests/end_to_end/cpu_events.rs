@@ -1,13 +1,13 @@
 //! Events of the CPU in a campaign: counted where the machine has a PMU and this user the right to it; elsewhere the
 //! campaign goes on without, and says why, once.
 
-use crate::scene::{Scene, results};
+use crate::scene::{READ, Scene, results};
 use rqps_observe::cpu_events::{CPU_EVENTS, refused_here};
 
 #[test]
 fn a_campaign_counts_events_or_says_once_why_not() {
     let scene = Scene::new();
-    let words = ["--tests", "point-query", "--rounds", "2", "--cpu-events"];
+    let words = ["--tests", READ, "--rounds", "2", "--cpu-events"];
     let told = scene.end(scene.run_twins("counted", &words)).with_code(0).stdout;
     scene.assert_nothing_left();
     let refused = refused_here(CPU_EVENTS);

@@ -51,14 +51,14 @@ const SLOW: &str = "{ name = \"slow\", set = { enable_indexscan = false, enable_
 fn a_run_explains_at_its_end_what_changed() {
     let scene = Scene::new();
     let file = format!(
-        "build = [\"base={BUILD}\", {SLOW}from = \"{BUILD}\" }}]\ntests = [\"read-only-sum\"]\ntables = 1\nrows = 20000\n\
+        "build = [\"base={BUILD}\", {SLOW}from = \"{BUILD}\" }}]\ntests = [\"read-only-sum\"]\ntables = 1\nrows = 2000\n\
          read-seconds = 0.3\nwarmup = 0.1\nrounds = 3\nmachine = \"c2r1\"\n"
     );
     fs::write(scene.path("campaign.toml"), file).expect("written");
     let run = |time: &str| scene.rqps(&["run", "campaign.toml", "--name", "slow", "--results", ".", "--explain", time]);
     scene.end(run("1s")).refused(&["--explain: 1 s is too short"]);
     assert!(!scene.path("slow").exists(), "it did not begin");
-    let told = scene.end(run("40s")).with_code(0).stdout;
+    let told = scene.end(run("30s")).with_code(0).stdout;
     scene.assert_nothing_left();
     let explained = if rqps_profile::check().is_ok() { "functions, from " } else { "were not sampled" };
     let [table, end] = ["report: ", explained].map(|words| told.find(words));
@@ -74,10 +74,10 @@ fn a_run_explains_at_its_end_what_changed() {
         let found = counts.iter().find(is_it).unwrap_or_else(|| panic!("rows of {statement} in {work:#}"));
         (number(&found["amount"], "base"), number(&found["amount"], "own"), found["amount"]["is_sure"] == true)
     };
-    assert_eq!(rows_read("point-select"), (1.0, 20000.0, true), "{work:#}");
+    assert_eq!(rows_read("point-select"), (1.0, 2000.0, true), "{work:#}");
     let (base, own, is_sure) = rows_read("sum-range");
-    assert!(base <= 1000.0 && own == 20000.0 && is_sure, "{work:#}");
-    assert!(told.contains("point-select: rows read from tables, 1.000 → 20000"), "{told}");
+    assert!(base <= 1000.0 && own == 2000.0 && is_sure, "{work:#}");
+    assert!(told.contains("point-select: rows read from tables, 1.000 → 2000"), "{told}");
     let page = fs::read_to_string(scene.path("slow/report.html")).expect("there");
     assert!(page.contains("<h4>Counts by kind of statement") && page.contains("point-select: rows read from tables"));
 }

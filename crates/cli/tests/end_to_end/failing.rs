@@ -1,6 +1,6 @@
 //! Servers that die while they are measured: the trial has failed, the campaign goes on and says so everywhere.
 
-use crate::scene::{Postmaster, Running, Scene, results, wait_for};
+use crate::scene::{Postmaster, READS, Running, Scene, results, wait_for};
 use rqps_machine::proctree::ProcessId;
 use rqps_model::Sample;
 use rustix::process::Signal;
@@ -19,7 +19,7 @@ pub(crate) fn wait_for_a_test(scene: &Scene, running: &mut Running) -> Vec<Postm
 /// Kills what `victim` chooses of the second server during the first test, and checks all that comes of it.
 fn check(name: &str, victim: fn(&Postmaster) -> ProcessId, interleave: &str) {
     let scene = Scene::new();
-    let words = ["--tests", "point-query,hot-points", "--read-seconds", "1", "--interleave", interleave];
+    let words = ["--tests", READS, "--read-seconds", "1", "--interleave", interleave];
     let mut running = scene.start(scene.run_twins(name, &words));
     let servers = wait_for_a_test(&scene, &mut running);
     // A session may end just before it is killed; then there is another.

@@ -1,7 +1,7 @@
 //! The host of a campaign: what the doctor found on it is kept; that it has changed when a campaign goes on is
 //! reported, or the campaign is refused.
 
-use crate::scene::Scene;
+use crate::scene::{READ, Scene};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ fn a_host_that_became_another_is_told_or_refused() {
     let scene = Scene::new();
     let data = scene.data().display().to_string();
     let looked = scene.end(scene.rqps(&["doctor", "--seconds", "1", "--data", &data, "--json"])).json();
-    scene.end(scene.run_twins("moved", &["--tests", "point-query"])).with_code(0);
+    scene.end(scene.run_twins("moved", &["--tests", READ])).with_code(0);
     let folder = scene.campaign("moved");
     let status = || -> Value { read(&folder.join("status.json")) };
     let kept = status()["starts"][0]["checkup"]["findings"].clone();

@@ -82,7 +82,7 @@ fn a_pass_that_was_killed_or_interrupted_is_done_again_alone() {
 fn a_server_that_dies_in_a_step_fails_the_rest_of_its_pass_and_no_other() {
     let scene = Scene::new();
     let folder = scene.campaign("dies");
-    let mut running = scene.start(run(&scene, "dies", &[&TURNS[..], &["--rows-written", "100k"]].concat()));
+    let mut running = scene.start(run(&scene, "dies", &[&TURNS[..], &["--rows-written", "60k"]].concat()));
     let mut server = None;
     running.wait_for("l.i2 of the first pass", |_| {
         let churned = published(&folder).keys().any(|path| path.to_string_lossy().contains("l.i1"));
@@ -129,7 +129,7 @@ fn a_server_that_dies_in_a_step_fails_the_rest_of_its_pass_and_no_other() {
 fn passes_side_by_side_that_were_killed_are_done_again_together() {
     let scene = Scene::new();
     let folder = scene.campaign("both");
-    let mut command = run(&scene, "both", &["--rows-written", "50k"]);
+    let mut command = run(&scene, "both", &["--rows-written", "20k"]);
     for step in ["l.x", "l.i1"] {
         let mut running = scene.start(command);
         running.wait_for(step, |_| {

@@ -1,7 +1,8 @@
 //! The kinds of campaign: several clients, turns, a rate, placements, tables, writes, profiles.
 
-use crate::scene::{Postmaster, Scene, results};
+use crate::scene::{Postmaster, READ, Scene, results};
 use rqps_model::{Interleave, Sample};
+use rqps_store::EVENT;
 use serde_json::Value;
 use std::path::Path;
 
@@ -55,7 +56,7 @@ fn reads_and_writes_with_several_clients_on_several_tables() {
 #[test]
 fn each_session_shares_a_cpu_with_what_serves_it() {
     let scene = Scene::new();
-    let words = ["--tests", "point-query", "--clients", "1,2,3", "--rounds", "1"];
+    let words = ["--tests", READ, "--clients", "1,2,3", "--rounds", "1"];
     scene.end(scene.run_twins("placed", &words)).with_code(0);
     let cpus = std::thread::available_parallelism().map_or(1, |cpus| cpus.get());
     for sample in samples(&scene.campaign("placed"), 2 * 3) {
@@ -87,7 +88,7 @@ fn is_frozen(server: &Postmaster) -> Option<bool> {
 #[test]
 fn in_turns_the_idle_server_is_frozen() {
     let scene = Scene::new();
-    let words = ["--tests", "point-query", "--interleave", "turns", "--read-seconds", "1.5", "--rounds", "1"];
+    let words = ["--tests", READ, "--interleave", "turns", "--read-seconds", "1.5", "--rounds", "1"];
     let mut running = scene.start(scene.run_twins("turns", &[&words[..], &["--placement", "free"]].concat()));
     // Each of the two must be seen working while the other one is frozen.
     let mut seen = [false; 2];
@@ -109,17 +110,20 @@ fn in_turns_the_idle_server_is_frozen() {
 #[test]
 fn a_rate_is_kept_and_latency_counted_from_the_plan() {
     let scene = Scene::new();
-    let words = ["--tests", "point-query", "--rate", "even:200", "--read-seconds", "1", "--rounds", "1", "--json"];
+    let words = ["--tests", READ, "--rate", "even:200", "--read-seconds", "1", "--rounds", "1", "--json"];
     let comparison = scene.end(scene.run_twins("rate", &words)).with_code(0).json();
     let throughput = comparison["rows"][0]["throughput"].as_f64().expect("a number");
     let samples = samples(&scene.campaign("rate"), 2);
     let sent = |sample: &Sample| sample.accounting.succeeded as f64 / sample.seconds;
     let least = samples.iter().map(sent).fold(f64::INFINITY, f64::min);
     assert!((0.5 * least..=210.0).contains(&throughput), "{throughput}, and {least} were sent");
-    for sample in samples {
-        let planned = 200.0 * sample.seconds;
-        let scheduled = sample.accounting.scheduled as f64;
-        assert!((scheduled - planned).abs() <= 0.05 * planned + 2.0, "{scheduled} of {planned}");
+    for folder in results(&scene.campaign("rate")).samples().expect("whole") {
+        let planned = 200.0 * folder.sample.seconds;
+        let scheduled = folder.sample.accounting.scheduled as f64;
+        // The last event may end late, and none is due while it does.
+        let longest_s = folder.latencies().expect("whole")[EVENT].max() as f64 / 1e9;
+        assert!(scheduled - planned <= 0.05 * planned + 2.0, "{scheduled} of {planned}");
+        assert!(planned - scheduled <= 0.05 * planned + 2.0 + 200.0 * longest_s, "{scheduled} of {planned}");
     }
     assert_eq!(comparison["rows"].as_array().map(Vec::len), Some(1), "{comparison:#}");
     assert!(matches!(comparison["warnings"], Value::Array(_)));

@@ -126,7 +126,7 @@ fn scripts_of_pgbench_run_as_they_are() {
     write(&scene, &[("mine.sql", script)]);
     let builds = named(&["a", "b"]);
     let from = ["--from", "select-only", "--from", "tpcb-like@2", "--from", "mine.sql"];
-    let more = [&from[..], &["--clients", "2", "--protocol", "extended", "--max-tries", "5"], &TWO_ROUNDS].concat();
+    let more = [&from[..], &["--clients", "2", "--protocol", "extended", "--max-tries", "5", "--rounds", "1"]].concat();
     // Its author must be trusted first.
     scene.end(campaign(&scene, "scripts", &builds, &more)).refused(&["mine.sql:9:", "`allow-shell`"]);
     let more = [&more[..], &["--allow-shell"]].concat();
@@ -163,7 +163,8 @@ pgbench = ["look.sql", "count.sql"]
     let count = "SELECT count(*) FROM places;\n";
     write(&scene, &[("w.toml", workload), ("places.sql", schema), ("drop.sql", drop), ("look.sql", look)]);
     write(&scene, &[("count.sql", count)]);
-    let ended = scene.end(campaign(&scene, "places", &named(&["a", "b"]), &["--from", "w.toml"])).with_code(0);
+    let ended =
+        scene.end(campaign(&scene, "places", &named(&["a", "b"]), &["--from", "w.toml", "--rounds", "1"])).with_code(0);
     assert_told(&ended, &["another plan for look.sql.select-id: Seq Scan on places instead of Index Scan"]);
     let report = fs::read_to_string(scene.campaign("places").join("report.html")).expect("written");
     assert!(report.contains("look.sql.select-id") && report.contains("Filter: ") && !report.contains("secret"));

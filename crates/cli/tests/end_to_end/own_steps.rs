@@ -85,6 +85,8 @@ mix = { good = 1, gone = 1 }
 #[test]
 fn values_are_asked_of_the_base_and_need_no_query_for_other_engines() {
     let scene = Scene::new();
+    rqps_testkit::build("mysql:5.7.22");
+    scene.share_of_cache("builds");
     let workload = r#"
 format = 1
 [data]

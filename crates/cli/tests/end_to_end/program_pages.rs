@@ -1,7 +1,7 @@
 //! Programs in huge pages: servers run from copies that go with the round, and with a killed rqps; without a place for
 //! them nothing is begun.
 
-use crate::scene::{Scene, results, wait_for};
+use crate::scene::{READ, Scene, results, wait_for};
 use rqps_machine::program_place::{self, PLACE};
 use rqps_model::ProgramPages;
 use rustix::process::Signal;
@@ -37,7 +37,7 @@ fn lying() -> Vec<String> {
 #[test]
 fn servers_run_from_copies_that_go_with_them() {
     let scene = Scene::new();
-    let words = ["--tests", "point-query", "--rounds", "2", "--program-pages", "huge"];
+    let words = ["--tests", READ, "--rounds", "2", "--program-pages", "huge"];
     if program_place::find(Path::new(PLACE)).is_err() {
         let refused = scene.end(scene.run_twins("refused", &words)).with_code(2);
         assert!(refused.stderr.contains("programs cannot lie in huge pages"), "{}", refused.stderr);

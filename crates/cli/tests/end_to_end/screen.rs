@@ -1,6 +1,6 @@
 //! What is printed and how: colour only where it is wanted, no noise when the reader goes away, help for all.
 
-use crate::scene::Scene;
+use crate::scene::{READ, Scene};
 use std::process::Command;
 
 const ESCAPE: char = '\u{1b}';
@@ -8,7 +8,7 @@ const ESCAPE: char = '\u{1b}';
 #[test]
 fn colour_and_pipes() {
     let scene = Scene::new();
-    scene.end(scene.run_twins("shown", &["--tests", "point-query"])).with_code(0);
+    scene.end(scene.run_twins("shown", &["--tests", READ])).with_code(0);
     let plain = scene.end(scene.rqps(&["compare", "results/shown"])).with_code(0);
     assert!(!plain.stdout.contains(ESCAPE), "no terminal, no colour");
     let coloured = scene.end(scene.rqps(&["compare", "results/shown", "--color", "always"])).with_code(0);
@@ -30,7 +30,7 @@ fn colour_and_pipes() {
     command = shell(&terminal);
     command.env("NO_COLOR", "1");
     let plain = scene.end(command).with_code(0);
-    assert!(plain.stdout.contains("point-query") && !plain.stdout.contains(ESCAPE), "{:?}", plain.stdout);
+    assert!(plain.stdout.contains(READ) && !plain.stdout.contains(ESCAPE), "{:?}", plain.stdout);
 
     // On a narrow terminal the list of builds keeps to its lines.
     let list = scene.end(shell(&format!("script -qec 'stty cols 80; {rqps} builds list' /dev/null"))).with_code(0);

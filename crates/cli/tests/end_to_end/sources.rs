@@ -4,7 +4,7 @@
 //! it matters how steps end and not what they make.
 
 use crate::builds::installed;
-use crate::scene::{BUILD, Ended, Scene, processes_in, results, wait_for};
+use crate::scene::{BUILD, Ended, READ, Scene, processes_in, results, wait_for};
 use crate::stopping::interrupt;
 use rqps_builds::Catalog;
 use rqps_model::Engine;
@@ -142,7 +142,7 @@ fn two_names_of_one_content_are_one_build_and_told() {
     assert!(copied.expect("it runs").success());
     let other = format!("mine=postgres:src:{}", scene.path("other").display());
     let run = |second: &str| {
-        let words = ["--build", &word, "--build", second, "--tests", "point-query", "--read-seconds", "0.1"];
+        let words = ["--build", &word, "--build", second, "--tests", READ, "--read-seconds", "0.1"];
         let ended = scene.end(scene.run("x", &words)).with_code(0);
         fs::remove_dir_all(scene.campaign("x")).expect("removed");
         ended.stderr.contains("are one build: their sources do not differ")

@@ -1,7 +1,7 @@
 //! `rqps status` from another terminal: of a campaign that runs, one that was killed and one that is complete, and of
 //! none.
 
-use crate::scene::{Scene, published};
+use crate::scene::{READS, Scene, published};
 use rustix::process::Signal;
 use std::fs;
 use std::path::Path;
@@ -27,7 +27,7 @@ fn a_campaign_is_told_while_it_runs_and_after() {
     let scene = Scene::new();
     let folder = scene.campaign("watched");
     let status = || scene.end(scene.rqps(&["status", "results/watched", "--json"])).with_code(0).json();
-    let words = ["--tests", "point-query,hot-points", "--rounds", "2"];
+    let words = ["--tests", READS, "--rounds", "2"];
     let mut running = scene.start(scene.run_twins("watched", &words));
     running.wait_for("the first samples", |_| published(&folder).len() >= 2);
     let told = status();

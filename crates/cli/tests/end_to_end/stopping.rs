@@ -3,7 +3,8 @@
 
 use crate::builds::installed;
 use crate::scene::{
-    BUILD, Ended, PATIENCE, Running, SMALL, Scene, has_happened, processes_in, published, results, starts, wait_for,
+    BUILD, Ended, PATIENCE, READ, READS, Running, SMALL, Scene, has_happened, processes_in, published, results, starts,
+    wait_for,
 };
 use rqps_model::event::{EventKind, TestPlace};
 use rqps_model::part;
@@ -29,11 +30,11 @@ pub(crate) fn assert_kept(before: &BTreeMap<PathBuf, (Vec<u8>, SystemTime)>, fol
 fn killed_twice_and_resumed() {
     let scene = Scene::new();
     let folder = scene.campaign("killed");
-    let words = ["--tests", "point-query,hot-points", "--rounds", "2", "--interleave", "turns"];
+    let words = ["--tests", READS, "--rounds", "2", "--interleave", "turns"];
     let mut command = scene.run_twins("killed", &words);
     let mut before = BTreeMap::new();
     // Killed in the middle of a test after some were published, with one server frozen; then again further on.
-    for enough in [2, 6] {
+    for enough in [2, 4] {
         let mut running = scene.start(command);
         running.wait_for("samples and a test under way", |_| {
             published(&folder).len() >= enough
@@ -66,7 +67,7 @@ fn servers_do_not_outlive_a_killed_rqps() {
     let scene = Scene::new();
     // A closed terminal, and a user who cannot wait for the end in order.
     for (name, signals) in [("killed", &[Signal::KILL][..]), ("closed", &[Signal::HUP]), ("twice", &[Signal::INT; 2])] {
-        let mut running = scene.start(scene.run_twins(name, &["--tests", "point-query", "--interleave", "slices"]));
+        let mut running = scene.start(scene.run_twins(name, &["--tests", READ, "--interleave", "slices"]));
         running.wait_for("both servers", |_| scene.servers().len() == 2);
         let servers = scene.servers();
         for signal in signals {
@@ -107,21 +108,21 @@ fn an_install_that_is_killed_leaves_nothing() {
 #[test]
 fn a_run_in_the_background_goes_on_when_the_terminal_is_interrupted_or_closed() {
     let scene = Scene::new();
-    let run = |name: &str| {
+    let run = |name: &str, seconds: &str| {
         let builds = [format!("a={BUILD}"), format!("b={BUILD}")];
-        let words = ["run", "--name", name, "--build", &builds[0], "--build", &builds[1], "--tests", "point-query"];
+        let words = ["run", "--name", name, "--build", &builds[0], "--build", &builds[1], "--tests", READ];
         let mut command = scene.rqps_in_background(&words);
-        command.args(SMALL);
+        command.args(SMALL).args(["--read-seconds", seconds]);
         let mut running = scene.start(command);
         running.wait_for("both servers", |_| scene.servers().len() == 2);
         running
     };
-    let running = run("untouched");
+    let running = run("untouched", "0.3");
     for signal in [Signal::INT, Signal::HUP, Signal::INT] {
         running.signal(signal);
     }
     running.end().with_code(0);
-    let running = run("ended");
+    let running = run("ended", "60");
     running.signal(Signal::TERM);
     let ended = running.end().with_code(130);
     assert!(ended.stderr.contains("rqps resume results/ended"), "{}", ended.stderr);
@@ -157,7 +158,8 @@ fn is_busy() -> bool {
 fn interrupted_at_every_stage_and_resumed() {
     let scene = Scene::new();
     let folder = scene.campaign("stopped");
-    let words = ["--tests", "point-query,update-index", "--rounds", "2", "--rows", "100k", "--read-seconds", "0.5"];
+    let tests = format!("{READ},update-index");
+    let words = ["--tests", &tests, "--rounds", "2", "--rows", "100k", "--read-seconds", "0.5"];
     let mut running = scene.start(scene.run_twins("stopped", &words));
     running.wait_for("loading", |_| {
         has_happened(&folder, |kind| matches!(kind, EventKind::Loading { tables: 1, rows: 100_000, .. }))
@@ -291,7 +293,7 @@ fn a_resumed_round_has_the_data_of_an_unbroken_one() {
 #[test]
 fn a_plan_that_changes_between_rounds_is_told() {
     let scene = Scene::new();
-    scene.end(scene.run_twins("plans", &["--tests", "point-query", "--rounds", "2"])).with_code(0);
+    scene.end(scene.run_twins("plans", &["--tests", READ, "--rounds", "2"])).with_code(0);
     let folder = scene.campaign("plans");
     let beside: Vec<_> = published(&folder).into_keys().map(|path| path.with_file_name("plans.json")).collect();
     assert!(beside.len() == 4 && beside.iter().all(|path| !path.exists()), "{beside:?}");
@@ -299,7 +301,7 @@ fn a_plan_that_changes_between_rounds_is_told() {
 
     // As if the first round had found no index: only then are the plans of the second one others.
     let treatment = results(&folder).plan().treatments[1].name.clone();
-    let kept = folder.join(format!("treatments/{treatment}/plans/point-query.json"));
+    let kept = folder.join(format!("treatments/{treatment}/plans/{READ}.json"));
     let text = fs::read_to_string(&kept).expect("kept");
     assert!(text.contains("Index Scan using sbtest1_pkey"), "{text}");
     fs::write(&kept, text.replace("Index Scan using sbtest1_pkey", "Seq Scan")).expect("written");
@@ -309,7 +311,7 @@ fn a_plan_that_changes_between_rounds_is_told() {
     scene.end(scene.rqps(&["resume", "results/plans"])).with_code(0);
     let is_there = |path: &&PathBuf| path.exists();
     let there: Vec<_> = beside.iter().filter(is_there).collect();
-    assert_eq!(there, [&folder.join(format!("rounds/2/{treatment}/sysbench/point-query.c1/plans.json"))]);
+    assert_eq!(there, [&folder.join(format!("rounds/2/{treatment}/sysbench/{READ}.c1/plans.json"))]);
     let findings = fs::read_to_string(folder.join("findings.json")).expect("made");
     for told in ["plan-changes", "round 2", "Index Scan using sbtest#_pkey on sbtest#", "Seq Scan on sbtest#"] {
         assert!(findings.contains(told), "{told} in {findings}");
@@ -321,7 +323,7 @@ fn a_plan_that_changes_between_rounds_is_told() {
 #[test]
 fn half_a_pair_is_measured_again_as_a_pair() {
     let scene = Scene::new();
-    let words = ["--tests", "point-query,hot-points", "--rounds", "1"];
+    let words = ["--tests", READS, "--rounds", "1"];
     scene.end(scene.run_twins("pair", &words)).with_code(0);
     let folder = scene.campaign("pair");
     let before = published(&folder);
@@ -341,7 +343,7 @@ fn half_a_pair_is_measured_again_as_a_pair() {
 #[test]
 fn one_rqps_at_a_time_writes_a_campaign() {
     let scene = Scene::new();
-    let words = ["--tests", "point-query", "--read-seconds", "60", "--rounds", "1"];
+    let words = ["--tests", READ, "--read-seconds", "60", "--rounds", "1"];
     let mut running = scene.start(scene.run_twins("busy", &words));
     running.wait_for("both servers", |_| scene.servers().len() == 2);
     let in_use = ["busy", &running.id().to_string()];

@@ -1,6 +1,7 @@
 //! Campaigns that end with a time instead of a number of rounds.
 
-use crate::scene::{Scene, published, results, starts};
+use crate::scene::{READ, READS, Scene, published, results, starts};
+use crate::stopping::interrupt;
 use jiff::Timestamp;
 use rqps_model::EventKind;
 use rqps_store::Campaign;
@@ -30,7 +31,7 @@ fn rounds_are_measured_until_the_time_is_used() {
     const SECONDS: f64 = 15.0;
     let scene = Scene::new();
     let folder = scene.campaign("timed");
-    let words = ["--tests", "point-query", "--time", "15s", "--rounds", "1000"];
+    let words = ["--tests", READ, "--time", "15s", "--rounds", "1000"];
     let ended = scene.end(scene.run_twins("timed", &words)).with_code(0);
     assert!(ended.stderr.contains(" rounds in 15 s; results in results/timed"), "{}", ended.stderr);
     let campaign = results(&folder);
@@ -54,7 +55,7 @@ fn rounds_are_measured_until_the_time_is_used() {
 fn an_interrupted_campaign_goes_on_until_as_many_rounds_as_wanted() {
     let scene = Scene::new();
     let folder = scene.campaign("capped");
-    let words = ["--tests", "point-query", "--time", "1h", "--rounds", "3"];
+    let words = ["--tests", READ, "--time", "1h", "--rounds", "3"];
     let mut running = scene.start(scene.run_twins("capped", &words));
     running.wait_for("a sample", |_| published(&folder).len() >= SAMPLES);
     running.signal(Signal::KILL);
@@ -73,11 +74,11 @@ fn an_interrupted_campaign_goes_on_until_as_many_rounds_as_wanted() {
 fn each_round_is_allotted_by_those_before_and_more_time_goes_on() {
     let scene = Scene::new();
     let folder = scene.campaign("divided");
-    let words = ["--tests", "point-query,hot-points", "--time", "1h", "--rounds", "4"];
+    let words = ["--tests", READS, "--time", "1h", "--rounds", "3"];
     scene.end(scene.run_twins("divided", &words)).with_code(0);
     let campaign = results(&folder);
     let rounds = campaign.rounds();
-    assert_eq!(rounds, 4);
+    assert_eq!(rounds, 3);
     let allotted = |campaign: &Campaign, number: u32| {
         let round = campaign.round(number).expect("it can be read").expect("it began");
         let allotment = round.allotment.expect("the time is divided");
@@ -90,8 +91,10 @@ fn each_round_is_allotted_by_those_before_and_more_time_goes_on() {
     assert_eq!(published(&folder).len(), samples);
     let state = scene.end(scene.rqps(&["status", "results/divided", "--json"])).with_code(0).json();
     assert_eq!((&state["state"], &state["rounds_done"]), (&"complete".into(), &rounds.into()), "{state}");
-    // More time adds rounds to those that are there; on a busy machine one takes ten seconds.
-    scene.end(scene.rqps(&["more", "results/divided", "--time", "30s"])).with_code(0);
+    // More time adds rounds to those that are there, also to one that is broken off.
+    let mut running = scene.start(scene.rqps(&["more", "results/divided", "--time", "1h"]));
+    running.wait_for("a round more", |_| published(&folder).len() > samples);
+    interrupt(&scene, running);
     assert!(results(&folder).rounds() > rounds && starts(&folder) == 2);
     scene.end(scene.rqps(&["more", "results/divided", "--time", "soon"])).refused(&["--time", "such as 5m"]);
     scene.assert_nothing_left();

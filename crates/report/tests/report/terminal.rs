@@ -14,8 +14,9 @@ pub(crate) fn widest(text: &str) -> usize {
 #[test]
 fn fits_its_width() {
     for size in [Size::TWO_BUILDS, Size::FIVE_BUILDS, Size::LARGE] {
+        let made = findings(size);
         for width in [80, 100, 132] {
-            let table = terminal(&findings(size), width, false);
+            let table = terminal(&made, width, false);
             assert!(widest(&table) <= width, "{} columns of {width}\n{table}", widest(&table));
         }
     }

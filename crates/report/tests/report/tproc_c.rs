@@ -3,14 +3,14 @@
 use expect_test::expect;
 use rqps_analysis::analyse;
 use rqps_analysis::findings::Findings;
-use rqps_madeup::{Effect, Recipe};
+use rqps_madeup::{Effect, Recipe, scratch_folder};
 use rqps_model::tproc_c::Profile;
 use rqps_report::{files, html, terminal};
 use rqps_store::Campaign;
 
 fn found(profile: Profile) -> Findings {
     let effects = vec![Effect { treatment: 1, test: 1, ratio: 0.9 }];
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = scratch_folder().expect("a folder");
     let recipe = Recipe { effects, ..Recipe::transactions(profile, 4, 3) };
     let campaign = Campaign::open(&recipe.write(folder.path()).expect("written")).expect("whole");
     analyse(&campaign, None).expect("judged")

@@ -6,7 +6,7 @@
 use rqps_analysis::analyse;
 use rqps_analysis::findings::Findings;
 use rqps_madeup::insert::{InsertRecipe, StallAt};
-use rqps_madeup::{Effect, Place, Recipe, StackTruth};
+use rqps_madeup::{Effect, Place, Recipe, StackTruth, scratch_folder};
 use rqps_model::Engine;
 use rqps_model::plan::ForcedForm;
 use rqps_store::{Campaign, StoreError};
@@ -173,7 +173,7 @@ fn kept(key: String, write: impl FnOnce(&Path) -> Result<PathBuf, StoreError>) -
     static KEPT: Mutex<BTreeMap<String, Arc<OnceLock<Findings>>>> = Mutex::new(BTreeMap::new());
     let slot = KEPT.lock().expect("nothing panics under the lock").entry(key).or_default().clone();
     let make = || {
-        let root = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a folder");
+        let root = scratch_folder().expect("a folder");
         let campaign = Campaign::open(&write(root.path()).expect("written")).expect("opened");
         analyse(&campaign, None).expect("analysed")
     };
