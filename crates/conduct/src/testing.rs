@@ -95,7 +95,7 @@ pub(crate) fn insert_plan(treatments: &[&str], builds: &[&str]) -> Plan {
         rows_initial: 2000,
         rows_written: 1000,
         rates_per_s: vec![100],
-        seconds: 1.5,
+        seconds: 2.5,
         rest_seconds: 0.0,
         catch_up_seconds: 10.0,
     };

@@ -143,8 +143,9 @@ fn a_planted_change_is_burned_and_counted() {
 /// Plants a change once. Other work here may make events so long that there are too few slices for two lengths of
 /// burns, or keep the CPU from the warm-up's statements and not from later ones: some runs say nothing of its size.
 fn plant(arms: &[Endpoint], clients: u32) -> Result<(), String> {
+    const SECONDS: f64 = 0.5;
     let suite = Suite::sysbench();
-    let trial = Trial { schedule: schedule(0.5), ..trial(&suite, "point-query", arms, clients) };
+    let trial = Trial { schedule: schedule(SECONDS), ..trial(&suite, "point-query", arms, clients) };
     let (exercise, statements) = trial.exercise();
     let exercise = Exercise { planted: &[0.0, 0.2], ..exercise };
     let ended = drive::run(&exercise, &statements, &mut |_| Ok(()), &RUNNING, &|_| ()).unwrap();
@@ -158,7 +159,7 @@ fn plant(arms: &[Endpoint], clients: u32) -> Result<(), String> {
     if !(0.05..0.5).contains(&share) {
         return Err(format!("{share} of the time is burned"));
     }
-    let wanted = 0.5e9 / (control.slice_ns - control.lead_in_ns) as f64;
+    let wanted = SECONDS * 1e9 / (control.slice_ns - control.lead_in_ns) as f64;
     if wanted < Planted::FEWEST_SLICES as f64 {
         return Err(format!("{wanted} slices are too few"));
     }

@@ -3,8 +3,8 @@
 
 use crate::server::start;
 use rqps_model::cpu_events::{CpuEvents, EventCount};
-use rqps_observe::ProcessMeter;
 use rqps_observe::cpu_events::{CPU_EVENTS, EventCounters, KERNEL_EVENTS, refused_here};
+use rqps_observe::{HostMeter, ProcessMeter};
 use rqps_testkit::{LiveServer, PATIENCE};
 use rqps_wire::Session;
 use std::fs;
@@ -35,14 +35,6 @@ fn switches(server: &LiveServer) -> u64 {
 fn threads(server: &LiveServer) -> impl Iterator<Item = PathBuf> {
     let of_process = |pid: u32| fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     server.pids().into_iter().flat_map(of_process).map(|thread| thread.path())
-}
-
-/// What the hypervisor has taken so far from all CPUs. The kernel leaves it out of the CPU time of a process, while the
-/// event of the task clock counts it.
-fn stolen_s() -> f64 {
-    let stat = fs::read_to_string("/proc/stat").expect("read");
-    let ticks = stat.split_whitespace().nth(8).and_then(|steal| steal.parse::<f64>().ok()).expect("a number of ticks");
-    ticks / rustix::param::clock_ticks_per_second() as f64
 }
 
 fn both(events: &CpuEvents, name: &str) -> f64 {
@@ -80,7 +72,8 @@ fn check(spec: &str, memory: &str, sleep: &str) {
         wait_until("the first session ends", || !process.exists());
     }
     let mut meter = ProcessMeter::new();
-    let (before, switched, stolen) = (meter.read(&server.pids()), switches(&server), stolen_s());
+    let mut host = HostMeter::open(&std::env::temp_dir()).expect("a host");
+    let (before, switched, host_before) = (meter.read(&server.pids()), switches(&server), host.read());
     let mut counters = EventCounters::start(KERNEL_EVENTS, &server.pids());
     let mut sessions: Vec<Session> = (0..4).map(|_| connect()).collect();
     for session in &mut sessions {
@@ -96,7 +89,8 @@ fn check(spec: &str, memory: &str, sleep: &str) {
     assert!(faults > 1000.0, "the statement asks for memory: {told:?}");
     assert_near("page faults", both(&counted, "page_faults"), faults, 100.0);
     let clock = counted.counted["task_clock_ns"].kernel.expect("allowed");
-    let slack = 0.05 + stolen_s() - stolen;
+    // The event goes on while the hypervisor has the CPU, and the CPU time of a process does not.
+    let slack = 0.05 + host.read().since(&host_before).cpu_steal_s;
     assert_near("seconds of CPU time", clock.count as f64 / 1e9, told.cpu_user_s + told.cpu_system_s, slack);
     let is_whole = |count: EventCount| count.share() == Some(1.0) && !count.is_scaled();
     assert!(is_whole(clock), "the kernel counts all the time: {clock:?}");
