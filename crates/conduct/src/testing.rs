@@ -15,10 +15,10 @@ use rqps_model::{Event, FORMAT, Group, Interleave, Placement, ProgramPages, Unit
 use rqps_server::Profiles;
 use rqps_store::{Campaign, Start, Writer};
 use rqps_suites::Suite;
+use rqps_testkit::data_parent;
 use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use tempfile::TempDir;
 
@@ -127,13 +127,6 @@ pub(crate) struct Scene {
     pub(crate) data: TempDir,
     builds: Vec<BuildFacts>,
     cache: Cache,
-}
-
-/// Memory where there is room: a busy disk would be most of the time of these tests.
-fn data_parent() -> &'static Path {
-    let memory = Path::new("/dev/shm");
-    let room = rustix::fs::statvfs(memory).map_or(0, |fs| fs.f_bavail * fs.f_frsize);
-    if room >= 1 << 30 { memory } else { Path::new("/var/tmp") }
 }
 
 /// When rqps was started, as far as the tests care.

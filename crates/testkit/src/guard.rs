@@ -5,7 +5,7 @@
 //! as who owns the folder, the shell does not: we may be killed in the middle of a copy, when the owner cannot remove
 //! it yet.
 
-use crate::PATIENCE;
+use crate::{PATIENCE, data_parent};
 use rqps_machine::Account;
 use rqps_machine::proctree::ProcessId;
 use std::fs::File;
@@ -121,7 +121,7 @@ impl Drop for Guard {
 
 /// A new folder that only the account may enter.
 pub(crate) fn make_folder(account: Account) -> PathBuf {
-    let folder = tempfile::Builder::new().prefix("rqps-testkit-").tempdir().unwrap().keep();
+    let folder = tempfile::Builder::new().prefix("rqps-testkit-").tempdir_in(data_parent()).unwrap().keep();
     account.own_path(&folder).unwrap();
     folder
 }

@@ -21,7 +21,7 @@ mod server;
 mod tests;
 mod wanted;
 
-pub use folder::Folder;
+pub use folder::{Folder, data_parent};
 pub use server::LiveServer;
 pub use wanted::Wanted;
 

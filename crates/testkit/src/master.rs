@@ -3,6 +3,7 @@
 //! In: the word of a build. Out: its facts, and copies of a data folder as rqps makes it. Making one takes seconds, a
 //! copy much less. No server ever runs on a master.
 
+use crate::data_parent;
 use crate::guard::Guard;
 use rqps_machine::{Account, Cache, CopyMethod, Lease, copy};
 use rqps_model::facts::BuildFacts;
@@ -34,7 +35,7 @@ impl Master {
         let guard = Guard::of_folder(account);
         let lease = Lease::open(&Cache::open().unwrap()).unwrap();
         cluster::initialise(&build, &guard.folder().join("data"), account, false, &lease).unwrap();
-        let method = copy::detect(&std::env::temp_dir()).unwrap();
+        let method = copy::detect(&data_parent()).unwrap();
         Master { build, guard, method }
     }
 

@@ -5,7 +5,7 @@ use rqps_machine::Cache;
 use rqps_machine::proctree::{self, ProcessId};
 use rqps_model::EventKind;
 use rqps_store::Campaign;
-use rqps_testkit::Folder;
+use rqps_testkit::{Folder, data_parent};
 use rustix::process::Signal;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -33,9 +33,6 @@ const MEASURED_SWITCHES: u64 = 200;
 
 /// A folder that is on a disk everywhere.
 const DISK: &str = "/var/tmp";
-
-/// The least room that data of a test needs in memory.
-const ROOM_BYTES: u64 = 2 << 30;
 
 /// A test that reads before anything is written: those that come later begin with aged data, and aging takes seconds.
 pub(crate) const READ: &str = "point-query.pre";
@@ -417,11 +414,4 @@ pub(crate) fn wait_for(what: &str, mut happened: impl FnMut() -> bool) {
 /// A folder that the servers' account can enter, with a name that leaves room for a socket's path.
 fn folder(parent: &Path) -> Folder {
     Folder::new_in(parent, 0o711)
-}
-
-/// Memory where there is room, since a busy disk would be most of the time of these tests.
-fn data_parent() -> PathBuf {
-    let memory = Path::new("/dev/shm");
-    let room = rustix::fs::statvfs(memory).map_or(0, |fs| fs.f_bavail * fs.f_frsize);
-    if room >= ROOM_BYTES { memory.to_owned() } else { PathBuf::from(DISK) }
 }

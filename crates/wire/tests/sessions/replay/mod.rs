@@ -10,6 +10,7 @@ mod scenario;
 mod transcript;
 
 use std::path::Path;
+use std::sync::Mutex;
 
 use peer::{Delivery, replay};
 use rqps_wire::{Protocol, WireError};
@@ -48,12 +49,18 @@ fn first_position(scenario: &Scenario, transcript: &Transcript) -> usize {
     }
 }
 
-/// Runs a test on all recordings at once.
+/// Runs a test on all recordings, as many at once as there are CPUs: who waits for the other end of its session passes
+/// its CPU on, best to that end and not to a hundred other sessions.
 fn on_each_recording(test: impl Fn(&str, &'static Scenario, &Transcript) + Sync) {
+    let recordings = Mutex::new(recordings().into_iter());
+    let next = || recordings.lock().unwrap().next();
     std::thread::scope(|scope| {
-        for (file, scenario, transcript) in recordings() {
-            let test = &test;
-            scope.spawn(move || test(&file, scenario, &transcript));
+        for _ in 0..std::thread::available_parallelism().unwrap().get() {
+            scope.spawn(|| {
+                while let Some((file, scenario, transcript)) = next() {
+                    test(&file, scenario, &transcript);
+                }
+            });
         }
     });
 }
