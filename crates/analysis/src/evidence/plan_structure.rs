@@ -8,6 +8,7 @@
 mod columns;
 mod mysql;
 mod node;
+mod operations;
 mod postgres;
 
 use crate::findings::{EstimateDifference, PlanDifference};

@@ -50,7 +50,8 @@ pub(super) fn written_out(session: &mut Session, target: &Target, statement: &st
     };
     if target.is_since(Some([8, 0, 16]), None) {
         match explain(session, "FORMAT=TREE ", statement)? {
-            Ok(tree) if tree.single().is_some_and(|tree| tree.starts_with(NO_TREE)) => {}
+            // From 9.x on it stands where an operation would.
+            Ok(tree) if tree.single().is_some_and(|tree| tree.trim_start_matches("-> ").starts_with(NO_TREE)) => {}
             told => part(&mut plan, "tree:", told),
         }
     }

@@ -4,17 +4,28 @@
 //! extra=Using where`), estimates indented below it, then the server's own tree and JSON. Out: one node for each table
 //! and for each sort or temporary table, with the columns that are looked up by, what is done on the way, and in which
 //! kind of subquery. The lines look alike on every version, so a plan of 5.6 can be compared with one of 8.0; of the
-//! JSON only the columns of an index are taken. Conditions, costs and rows are no structure.
+//! JSON only the columns of an index are taken, unless the server refuses to tell these lines. Conditions, costs and
+//! rows are no structure.
 
-use super::node::{Node, rows, without_numbers};
+use super::node::{Node, looked_up_by, rows, without_numbers};
+use super::operations;
 use serde_json::Value;
 
 /// What is recorded of a server that prints no plan.
 const UNTOLD: [&str; 2] = ["not told: ", " explains no statement but "];
 
-/// Whether the text says why the server printed no plan.
+/// Whether the text says why the server printed no plan, and no other form of it tells the structure.
 pub(super) fn is_untold(plan: &str) -> bool {
+    is_refused(plan) && by_operations(plan).is_none()
+}
+
+/// Whether a reason stands in the place of the lines of tables.
+fn is_refused(plan: &str) -> bool {
     plan.lines().next().is_some_and(|first| UNTOLD.iter().any(|words| first.contains(words)))
+}
+
+fn by_operations(plan: &str) -> Option<Vec<Node>> {
+    operations::structure(&json(plan)?)
 }
 
 /// Rows are judged by their index entries first.
@@ -49,8 +60,8 @@ const OUTERMOST: [&str; 6] = ["SIMPLE", "PRIMARY", "UPDATE", "DELETE", "INSERT",
 
 /// The nodes of such a plan, none where the server printed no plan; `None` for any other text.
 pub(super) fn structure(plan: &str) -> Option<Vec<Node>> {
-    if is_untold(plan) {
-        return Some(Vec::new());
+    if is_refused(plan) {
+        return Some(by_operations(plan).unwrap_or_default());
     }
     plan.lines().next()?;
     let key_columns = key_columns(plan);
@@ -101,7 +112,13 @@ fn table(line: &str, key_columns: &[(String, Vec<String>)]) -> Option<Vec<Node>>
         let mut of_table = key_columns.iter().filter(|(table, _)| table == name).map(|(_, columns)| columns);
         let columns = of_table.next().filter(|columns| of_table.all(|others| others == *columns)).cloned();
         nodes.push(Node {
-            conditions: word("ref").map(looked_up_by).into_iter().chain(on_the_way(kind, extra)).collect(),
+            // Of a range only the old updates say what its ends are compared with.
+            conditions: word("ref")
+                .filter(|_| kind != "range")
+                .map(|told| looked_up_by(told.split(',')))
+                .into_iter()
+                .chain(on_the_way(kind, extra))
+                .collect(),
             key_columns: columns.filter(|_| !["ALL", "index", "index_merge"].contains(&kind)),
             ..node(&format!("{} on {name}{key}{covering}", method(kind)))
         });
@@ -132,10 +149,13 @@ fn on_the_way(kind: &str, extra: &str) -> Vec<String> {
 /// By table, the columns of its index that are used; more than once for a table that is read more than once. MySQL's
 /// first form of JSON and MariaDB's tell them.
 fn key_columns(plan: &str) -> Vec<(String, Vec<String>)> {
-    let json = plan.split_once("\njson:\n").and_then(|(_, json)| serde_json::from_str(json).ok());
     let mut found = Vec::new();
-    json.iter().for_each(|json| collect_key_columns(json, &mut found));
+    json(plan).iter().for_each(|json| collect_key_columns(json, &mut found));
     found
+}
+
+fn json(plan: &str) -> Option<Value> {
+    serde_json::from_str(plan.split_once("\njson:\n")?.1).ok()
 }
 
 fn collect_key_columns(json: &Value, found: &mut Vec<(String, Vec<String>)>) {
@@ -147,12 +167,6 @@ fn collect_key_columns(json: &Value, found: &mut Vec<(String, Vec<String>)>) {
         Value::Array(values) => values.iter().for_each(|value| collect_key_columns(value, found)),
         _ => {}
     }
-}
-
-/// What the columns of an index are compared with, one for each column that is used: `by const, id`.
-fn looked_up_by(told: &str) -> String {
-    let of_column = |one: &str| without_numbers(one.rsplit('.').next().unwrap_or(one));
-    format!("by {}", told.split(',').map(of_column).collect::<Vec<_>>().join(", "))
 }
 
 /// An access in words.

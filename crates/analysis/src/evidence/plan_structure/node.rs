@@ -61,6 +61,12 @@ pub(super) fn without_numbers(text: &str) -> String {
     plain
 }
 
+/// What the columns of an index are compared with, one for each column that is used: `by const, id`.
+pub(super) fn looked_up_by<'a>(told: impl Iterator<Item = &'a str>) -> String {
+    let of_column = |one: &str| without_numbers(one.rsplit('.').next().unwrap_or(one));
+    format!("by {}", told.map(of_column).collect::<Vec<_>>().join(", "))
+}
+
 /// The number behind `rows=`.
 pub(super) fn rows(text: &str) -> Option<f64> {
     let number = text.split("rows=").nth(1)?;
