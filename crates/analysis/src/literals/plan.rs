@@ -143,6 +143,9 @@ mod tests {
             "t: type=ALL\njson:\n{\n  \"ranges\": [\"(secret <= a)\"]\n}",
             "t: type=ALL\njson:\n{\n  \"limit\": 4711,\n  \"key\": \"k\"\n}",
             "t: type=ALL\njson:\nnot told: ERROR 1064 (42000): near 'secret' at line 1",
+            "not told: ERROR 3999 (42000): no\ntree:\n-> Range over (4711 <= a)  (cost=1.5 rows=2)\njson:\n{\n  \
+             \"ranges\": [\n    \"(4711 <= a)\"\n  ],\n  \"condition\": \"a = 4711\"\n}",
+            "not told: ERROR 1064 (42000): near 'one\nsecret' at line 1\njson:\n{\n}",
         ] {
             let plan = plan(text, Engine::Mysql);
             assert!(!plan.contains("secret") && !plan.contains("4711"), "{plan}");

@@ -50,7 +50,7 @@ pub(super) fn written_out(session: &mut Session, target: &Target, statement: &st
     };
     if target.is_since(Some([8, 0, 16]), None) {
         match explain(session, "FORMAT=TREE ", statement)? {
-            // From 9.x on it stands where an operation would.
+            // 9.7 prints it as an operation.
             Ok(tree) if tree.single().is_some_and(|tree| tree.trim_start_matches("-> ").starts_with(NO_TREE)) => {}
             told => part(&mut plan, "tree:", told),
         }

@@ -14,12 +14,12 @@ use serde_json::Value;
 /// What is recorded of a server that prints no plan.
 const UNTOLD: [&str; 2] = ["not told: ", " explains no statement but "];
 
-/// Whether the text says why the server printed no plan, and no other form of it tells the structure.
+/// Whether the server printed no plan whose structure can be read.
 pub(super) fn is_untold(plan: &str) -> bool {
     is_refused(plan) && by_operations(plan).is_none()
 }
 
-/// Whether a reason stands in the place of the lines of tables.
+/// Whether the text begins with the reason why the server refused EXPLAIN's rows.
 fn is_refused(plan: &str) -> bool {
     plan.lines().next().is_some_and(|first| UNTOLD.iter().any(|words| first.contains(words)))
 }
@@ -112,7 +112,7 @@ fn table(line: &str, key_columns: &[(String, Vec<String>)]) -> Option<Vec<Node>>
         let mut of_table = key_columns.iter().filter(|(table, _)| table == name).map(|(_, columns)| columns);
         let columns = of_table.next().filter(|columns| of_table.all(|others| others == *columns)).cloned();
         nodes.push(Node {
-            // Of a range only the old updates say what its ends are compared with.
+            // For a range only updates and deletes have a `ref`, and only with the old optimizer.
             conditions: word("ref")
                 .filter(|_| kind != "range")
                 .map(|told| looked_up_by(told.split(',')))

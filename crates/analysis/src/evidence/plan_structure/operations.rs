@@ -1,8 +1,8 @@
 //! A plan of MySQL that is told only as operations → its structure, in the words of a plan that is told by tables.
 //!
-//! In: the JSON of MySQL's second form of it, `{"query_plan": {"operation": …, "inputs": […]}}`: for the hypergraph
-//! optimizer the server prints no other form with all that is needed. Out: one node for each table and for each sort or
-//! temporary table, as EXPLAIN's rows have them, so that a plan of one optimizer can be compared with one of the other.
+//! In: MySQL's JSON plan, version 2: `{"query_plan": {"operation": …, "inputs": […]}}`. For the hypergraph optimizer
+//! the server refuses EXPLAIN's rows, and its tree leaves out what the JSON has. Out: one node for each table and for
+//! each sort or temporary table, as EXPLAIN's rows have them, so that the plans of both optimizers can be compared.
 //! What filters or groups on the way is no structure there and none here. A plan with a join or a merge of indexes is
 //! not told: which rows it would have is not known.
 
@@ -10,11 +10,10 @@ use super::node::{Node, looked_up_by, without_numbers};
 use serde_json::Value;
 
 /// Operations that no row of EXPLAIN stands for.
-const ON_THE_WAY: [&str; 9] = [
+const WITHOUT_ROW: [&str; 8] = [
     "aggregate",
     "delete_rows",
     "filter",
-    "insert_values",
     "limit",
     "materialize",
     "rows_fetched_before_execution",
@@ -36,16 +35,17 @@ fn collect(operation: &Value, nodes: &mut Vec<Node>) -> Option<()> {
     match operation["access_type"].as_str() {
         Some("sort") => nodes.push(named("sort")),
         Some("materialize") if is_temporary => nodes.push(named("temporary table")),
-        Some("table" | "index") => nodes.extend(access(operation)),
+        // An insert has a row as well.
+        Some("table" | "index" | "insert_values") => nodes.extend(access(operation)),
         // An update has no kind.
         None => {}
-        Some(kind) if ON_THE_WAY.contains(&kind) => {}
+        Some(kind) if WITHOUT_ROW.contains(&kind) => {}
         Some(_) => return None,
     }
     operation["inputs"].as_array().into_iter().flatten().try_for_each(|input| collect(input, nodes))
 }
 
-/// The way to a table; none where that is what was kept aside, whose node stands below.
+/// The way to a table; none to a temporary table, which has a node of its own.
 fn access(operation: &Value) -> Option<Node> {
     let word = |key: &str| operation[key].as_str();
     let table = word("table_name").filter(|name| !name.starts_with('<'))?;
@@ -144,6 +144,14 @@ mod tests {
         assert_eq!(found.own, "one row on sbtest# using PRIMARY");
         let lookup = single.replace("Single-row index", "Index").replace("\"const\"", "\"const\", \"test.orders.day\"");
         assert_eq!(lines(&told(&lookup)), ["lookup on sbtest# using PRIMARY", "  by const, day"]);
+    }
+
+    #[test]
+    fn an_insert_is_told_as_by_rows() {
+        let insert = r#"{"operation": "Insert into sbtest1", "table_name": "sbtest1", "access_type": "insert_values",
+            "inputs": [{"operation": "Rows fetched before execution", "access_type": "rows_fetched_before_execution"}]}"#;
+        assert_eq!(lines(&told(insert)), ["table scan on sbtest#"]);
+        assert_eq!(difference(&by_rows("type=ALL"), &told(insert)), None);
     }
 
     #[test]
