@@ -4,6 +4,7 @@
 //! In: a source as asked for. Out: an installation folder, made by an account without rights, from a copy: the user's
 //! tree is read and never written to. It must not publish a build.
 
+mod ccache;
 pub mod compile;
 pub mod content;
 pub mod git;

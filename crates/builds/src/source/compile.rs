@@ -4,6 +4,7 @@
 //! with all that was said. Steps run without rights, in the lease of this rqps, and end with it. It must not write
 //! outside its folder, but for ccache's own.
 
+use super::ccache::Ccache;
 use super::pace::Meter;
 use super::recipe::{Flavour, Pace, Places, Recipe};
 use super::{needs, tree};
@@ -13,13 +14,9 @@ use rqps_machine::proctree::ProcessId;
 use rqps_machine::{Account, Lease};
 use std::fs::{self, File};
 use std::io::Write;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
-
-/// The program that keeps what compilers made of the same text before.
-const CCACHE: &str = "ccache";
 
 /// Lines of the log that an error carries: those that name errors with the last ones after them, else the last ones.
 const ERRORS_TOLD: usize = 4;
@@ -87,7 +84,8 @@ impl Compilation<'_> {
         if account.differs_from_us() {
             tree::give(&self.tree(), account)?;
         }
-        let tools = self.tools()?;
+        let compilers = self.recipe.compilers(self.flavour);
+        let ccache = Ccache::install(self.folder.join("tools"), &compilers, self.lease.cache().root(), account)?;
         let words = [needs::PATCH, "-p1", "--batch", "--forward"].map(str::to_owned).to_vec();
         let patching = patches.iter().map(|file| BuildCommand {
             name: "patch",
@@ -105,7 +103,7 @@ impl Compilation<'_> {
         for (at, build_command) in (1..).zip(&commands) {
             let at_step = StepProgress { step: at, steps: commands.len(), name: build_command.name, left: None };
             progress(at_step);
-            self.execute(build_command, account, tools.as_deref(), &mut |left| {
+            self.execute(build_command, account, ccache.as_ref(), &mut |left| {
                 progress(StepProgress { left: Some(left), ..at_step })
             })?;
         }
@@ -117,24 +115,11 @@ impl Compilation<'_> {
         Ok(installed)
     }
 
-    /// A folder that has ccache under the compilers' names, where it is installed: no flag of the build says so.
-    fn tools(&self) -> Result<Option<PathBuf>> {
-        let compilers = self.recipe.compilers(self.flavour);
-        let Some(ccache) = needs::find(CCACHE) else { return Ok(None) };
-        let tools = self.folder.join("tools");
-        crate::unpack::make_open_folder(&tools)?;
-        for compiler in compilers.into_iter().filter(|compiler| !compiler.contains('/')) {
-            let link = tools.join(compiler);
-            symlink(&ccache, &link).map_err(BuildError::at("create", &link))?;
-        }
-        Ok(Some(tools))
-    }
-
     fn execute(
         &self,
         build_command: &BuildCommand<'_>,
         account: Account,
-        tools: Option<&Path>,
+        ccache: Option<&Ccache>,
         tell_left: &mut dyn FnMut(Duration),
     ) -> Result<()> {
         let tree = fs::canonicalize(self.tree()).map_err(BuildError::at("find", &self.tree()))?;
@@ -149,12 +134,8 @@ impl Compilation<'_> {
         let mut command = command::program(account, OnParentDeath::Terminate, &path);
         command.args(&build_command.words[1..]).current_dir(&tree).envs(&self.recipe.environment);
         command.env("TMPDIR", self.folder.join("temporary"));
-        if let Some(tools) = tools {
-            let cache = self.lease.cache().root().join(CCACHE);
-            account.private_folder(&cache)?;
-            command.env("PATH", format!("{}:{}", tools.display(), needs::PATH));
-            // The same text is the same, in whatever folder it is compiled.
-            command.env("CCACHE_DIR", cache).env("CCACHE_NOHASHDIR", "1").env("CCACHE_BASEDIR", &tree);
+        if let Some(ccache) = ccache {
+            ccache.offer_to(&mut command, &tree);
         }
         if let Some(input) = build_command.input {
             command.stdin(File::open(input).map_err(BuildError::at("open", input))?);
