@@ -61,23 +61,29 @@ pub(crate) struct Eta {
     beginnings_left: u32,
     begun: u32,
     overhead: Duration,
-    /// Of a campaign that was given a time, as long as no round of it is whole.
-    pilot: Option<Pilot>,
+    /// Where the time that a campaign was given says what is left of it.
+    time: Option<TimeSpent>,
 }
 
-/// How much of its time a campaign has spent before one round is whole: how many of them fit is a guess until then,
-/// and the time itself says what is left.
+/// How much a campaign has spent of the time that it was given.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Pilot {
+pub(crate) struct TimeSpent {
     pub(crate) spent_s: f64,
     pub(crate) limit_s: f64,
 }
 
+impl TimeSpent {
+    /// Seconds that are left, with so many more behind us.
+    pub(crate) fn left_s(self, more_s: f64) -> f64 {
+        (self.limit_s - self.spent_s - more_s).max(0.0)
+    }
+}
+
 impl Eta {
-    /// From here on so many rounds are expected in all, with these setups ahead: servers are started for each. While
-    /// there is a pilot, its time counts and not they.
-    pub(crate) fn expect(&mut self, plan: &Plan, rounds: u32, setups: &[Setup<'_>], pilot: Option<Pilot>) {
-        self.pilot = pilot;
+    /// From here on so many rounds are expected in all, with these setups ahead: servers are started for each. Where
+    /// there is a time, it counts and not they.
+    pub(crate) fn expect(&mut self, plan: &Plan, rounds: u32, setups: &[Setup<'_>], time: Option<TimeSpent>) {
+        self.time = time;
         (self.rounds, self.beginnings_left, self.planned_s) = (rounds, setups.len() as u32, self.done_s);
         self.tasks.values_mut().for_each(|known| known.left = 0);
         for setup in setups {
@@ -121,7 +127,7 @@ impl Eta {
     }
 
     fn spend(&mut self, took: Duration) {
-        self.pilot.iter_mut().for_each(|pilot| pilot.spent_s += took.as_secs_f64());
+        self.time.iter_mut().for_each(|time| time.spent_s += took.as_secs_f64());
     }
 
     /// A task took this long.
@@ -143,7 +149,7 @@ impl Eta {
 
     /// Share done, 0 to 1, with this part of a task behind us.
     pub(crate) fn share(&self, under_way: Option<(&Task, f64)>) -> f64 {
-        if let Some(Pilot { spent_s, limit_s }) = self.pilot {
+        if let Some(TimeSpent { spent_s, limit_s }) = self.time {
             return ((spent_s + self.part_s(under_way)) / limit_s).clamp(0.0, 1.0);
         }
         let planned_s = |(task, part): (&Task, f64)| Some(self.tasks.get(task)?.planned_s * part);
@@ -154,8 +160,8 @@ impl Eta {
     /// Expected time to the end; without a time limit `None` until servers were started and a task has ended.
     pub(crate) fn left(&self, under_way: Option<(&Task, f64)>) -> Option<Duration> {
         let under_way_s = self.part_s(under_way);
-        if let Some(Pilot { spent_s, limit_s }) = self.pilot {
-            return Some(Duration::from_secs_f64((limit_s - spent_s - under_way_s).max(0.0)));
+        if let Some(time) = self.time {
+            return Some(Duration::from_secs_f64(time.left_s(under_way_s)));
         }
         if self.begun == 0 || self.tasks.values().all(|known| known.done == 0) {
             return None;
@@ -252,12 +258,12 @@ mod tests {
     }
 
     #[test]
-    fn before_a_round_is_whole_the_time_that_was_given_says_what_is_left() {
+    fn the_time_that_was_given_says_what_is_left_until_rounds_say_it() {
         let plan = plan(&["a", "b"], 0);
         let setups = all(&plan);
         let task = Task::of(&plan, &setups[0], "scan", 1);
         let mut eta = Eta::default();
-        eta.expect(&plan, 9, &setups, Some(Pilot { spent_s: 10.0, limit_s: 100.0 }));
+        eta.expect(&plan, 9, &setups, Some(TimeSpent { spent_s: 10.0, limit_s: 100.0 }));
         assert_eq!((eta.share(None), eta.left(None)), (0.1, Some(Duration::from_secs(90))));
         eta.began(Duration::from_secs(5));
         eta.ended(&task, Duration::from_secs(20));

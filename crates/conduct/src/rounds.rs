@@ -3,7 +3,7 @@
 //! In: a results folder, and the time where a process measures it now. Out: a number of rounds. Time counts while the
 //! campaign is measured, over all its starts; between them it stands still. Reads no clock: time is an argument.
 
-use crate::eta::Pilot;
+use crate::eta::TimeSpent;
 use crate::missing::round_of;
 use crate::walk::Block;
 use rqps_model::plan::TimeLimit;
@@ -48,11 +48,19 @@ pub fn spent(campaign: &Campaign, now: Option<SystemTime>) -> Option<f64> {
     Some((Spent::of(&starts(campaign), &events, now).all / seconds).min(1.0))
 }
 
-/// What a campaign has spent of the time that it was given, if no round of it is whole.
-pub(crate) fn pilot(campaign: &Campaign, now: Option<SystemTime>) -> Option<Pilot> {
+/// What a campaign has spent of the time that it was given, where that says better than its rounds what is left: before
+/// one is whole, and where tests are left out or get more seconds, so that no round takes as long as another.
+pub(crate) fn time_spent(campaign: &Campaign, now: Option<SystemTime>) -> Option<TimeSpent> {
     let (limit, events) = (campaign.plan().time?, campaign.events().ok()?);
-    let is_pilot = (1..=campaign.rounds_begun()).all(|number| !is_whole(campaign, number));
-    is_pilot.then(|| Pilot { spent_s: Spent::of(&starts(campaign), &events, now).all, limit_s: limit.seconds })
+    let no_round_is_whole = || (1..=campaign.rounds_begun()).all(|number| !is_whole(campaign, number));
+    (limit.division.is_some() || no_round_is_whole())
+        .then(|| TimeSpent { spent_s: Spent::of(&starts(campaign), &events, now).all, limit_s: limit.seconds })
+}
+
+/// Seconds that are left at most of a campaign's time, where that says it better than its rounds. `now` is the time
+/// where it is being measured.
+pub fn time_left(campaign: &Campaign, now: Option<SystemTime>) -> Option<f64> {
+    time_spent(campaign, now).map(|time| time.left_s(0.0))
 }
 
 fn starts(campaign: &Campaign) -> Vec<SystemTime> {

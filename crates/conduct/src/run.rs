@@ -11,7 +11,7 @@ use crate::eta::Eta;
 use crate::job::{Job, Output, Watch};
 use crate::missing::{Failed, Missing, round_of};
 use crate::programs;
-use crate::rounds::{pilot, rounds, spent};
+use crate::rounds::{rounds, spent, time_spent};
 use crate::servers::Servers;
 use crate::supervise::check;
 use crate::walk::Setup;
@@ -77,10 +77,10 @@ impl<'a> Run<'a> {
         let missing = Missing { plan: &plan, store, again };
         let setups = missing.setups(&round);
         let now = Some(SystemTime::now());
-        let (rounds, pilot) = (rounds(store, now), pilot(store, now));
+        let (rounds, time) = (rounds(store, now), time_spent(store, now));
         // Those to come are taken to be like this one.
         let later = (number + 1..=rounds).flat_map(|number| missing.setups(&Round { number, ..round.clone() }));
-        eta.expect(&plan, rounds, &setups.iter().cloned().chain(later).collect::<Vec<_>>(), pilot);
+        eta.expect(&plan, rounds, &setups.iter().cloned().chain(later).collect::<Vec<_>>(), time);
         store.write_round(&round)?;
         let mut output = Output { store, watch, eta };
         let measured = measure(bench, &round, &setups, &mut output);

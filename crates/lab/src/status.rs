@@ -138,9 +138,10 @@ pub fn status(folder: &Path, now: SystemTime) -> Result<CampaignStatus, StoreErr
     let campaign = Campaign::open(folder)?;
     let plan = campaign.plan();
     let writer = campaign.writer();
+    let measured_at = writer.as_ref().map(|_| now);
     let rounds = match campaign.status().state {
         State::Complete => campaign.rounds(),
-        State::Incomplete => rqps_conduct::rounds(&campaign, writer.as_ref().map(|_| now)),
+        State::Incomplete => rqps_conduct::rounds(&campaign, measured_at),
     };
     let cells = cells(plan, &rounds_of(&campaign, rounds)?).into_iter();
     let known: Vec<Known> = cells.map(|(cell, planned_s)| know(&campaign, cell, planned_s)).collect();
@@ -180,6 +181,12 @@ pub fn status(folder: &Path, now: SystemTime) -> Result<CampaignStatus, StoreErr
     let failures = with_reason(|found| if let Found::Failed(why) = found { Some(why) } else { None });
     let damages = with_reason(|found| if let Found::Damaged(why) = found { Some(why) } else { None });
     let begun = writer.as_ref().and_then(|writer| writer.since);
+    let seconds_left = match state {
+        Activity::Complete => None,
+        Activity::Running | Activity::Interrupted => {
+            rqps_conduct::time_left(&campaign, measured_at).or_else(|| seconds_left(plan, &known, begun, now))
+        }
+    };
     Ok(CampaignStatus {
         name: plan.name.clone(),
         folder: folder.to_owned(),
@@ -190,7 +197,7 @@ pub fn status(folder: &Path, now: SystemTime) -> Result<CampaignStatus, StoreErr
         finished_at: campaign.status().finished_at.clone(),
         rounds,
         rounds_done: (1..=rounds).filter(is_done).count() as u32,
-        seconds_left: seconds_left(plan, &known, begun, now),
+        seconds_left,
         round_seconds: rqps_analysis::round_seconds(&campaign.events()?),
         given_up: given_up(&campaign)?,
         samples,

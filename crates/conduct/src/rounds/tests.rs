@@ -122,13 +122,16 @@ fn a_campaign_has_the_rounds_of_its_plan_or_those_that_fit() {
 }
 
 #[test]
-fn a_campaign_is_a_pilot_until_a_round_is_whole() {
+fn the_time_says_what_is_left_until_a_round_is_whole_and_where_rounds_differ() {
     let root = tempfile::tempdir().expect("a folder");
-    let pilot = |name: &str, time: Option<TimeLimit>, events: &[Event], now: f64| {
-        pilot(&campaign(&root.path().join(name), time, events), Some(at(now)))
+    let left = |name: &str, time: Option<TimeLimit>, events: &[Event], now: f64| {
+        time_left(&campaign(&root.path().join(name), time, events), Some(at(now)))
     };
-    assert_eq!(pilot("no-time", None, &events()[..1], 1020.0), None);
-    let spent = Some(Pilot { spent_s: 30.0, limit_s: 90.0 });
-    assert_eq!(pilot("loaded", Some(limit(90.0)), &events()[..1], 1030.0), spent);
-    assert_eq!(pilot("whole", Some(limit(510.0)), &events(), 1150.0), None);
+    assert_eq!(left("no-time", None, &events()[..1], 1020.0), None);
+    assert_eq!(left("loaded", Some(limit(90.0)), &events()[..1], 1030.0), Some(60.0));
+    assert_eq!(left("whole", Some(limit(510.0)), &events(), 1150.0), None);
+    let division = Some(Division { read_seconds: true, write_seconds: true, until_decided: false });
+    let divided = |seconds: f64| Some(TimeLimit { division, ..limit(seconds) });
+    assert_eq!(left("divided", divided(510.0), &events(), 1150.0), Some(360.0));
+    assert_eq!(left("late", divided(120.0), &events(), 1150.0), Some(0.0));
 }
