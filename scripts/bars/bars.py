@@ -183,6 +183,12 @@ def run_part(part, rqps, out, label=""):
     return json.loads(told.stdout)["rows"]
 
 
+def seeds(text):
+    """The seeds of `1-10`, both included."""
+    first, last = (int(seed) for seed in text.split("-"))
+    return range(first, last + 1)
+
+
 def ratios(rows):
     """Ratio to the base with half its interval, by test, clients and treatment."""
     compared = (row for row in rows if row.get("rqps") and row.get("low") and row.get("high"))

@@ -73,6 +73,11 @@ pub(crate) struct TimeSpent {
 }
 
 impl TimeSpent {
+    /// The share that is spent, with so many more seconds behind us.
+    fn share(self, more_s: f64) -> f64 {
+        ((self.spent_s + more_s) / self.limit_s).clamp(0.0, 1.0)
+    }
+
     /// Seconds that are left, with so many more behind us.
     pub(crate) fn left_s(self, more_s: f64) -> f64 {
         (self.limit_s - self.spent_s - more_s).max(0.0)
@@ -149,8 +154,8 @@ impl Eta {
 
     /// Share done, 0 to 1, with this part of a task behind us.
     pub(crate) fn share(&self, under_way: Option<(&Task, f64)>) -> f64 {
-        if let Some(TimeSpent { spent_s, limit_s }) = self.time {
-            return ((spent_s + self.part_s(under_way)) / limit_s).clamp(0.0, 1.0);
+        if let Some(time) = self.time {
+            return time.share(self.part_s(under_way));
         }
         let planned_s = |(task, part): (&Task, f64)| Some(self.tasks.get(task)?.planned_s * part);
         let under_way_s = under_way.and_then(planned_s).unwrap_or(0.0);

@@ -45,7 +45,8 @@ impl Ccache {
         Ok(Some(Ccache { tools, kept }))
     }
 
-    /// Has a command that works in this tree find the scripts before the compilers.
+    /// Has a command that works in this tree find the scripts before the compilers. Its `TMPDIR`, which must be set,
+    /// takes the lists of headers.
     pub(super) fn offer_to(&self, command: &mut Command, tree: &Path) {
         command.env("PATH", format!("{}:{}", self.tools.display(), needs::PATH));
         // The same text is the same, in whatever folder it is compiled.
