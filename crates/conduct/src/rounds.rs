@@ -25,7 +25,7 @@ pub fn rounds(campaign: &Campaign, now: Option<SystemTime>) -> u32 {
     let (Some(limit), Ok(events)) = (plan.time, campaign.events()) else { return campaign.rounds() };
     let begun = campaign.rounds_begun();
     let under_way = (begun > 0 && !is_whole(campaign, begun)).then_some(begun);
-    match Spent::of(&starts(campaign), &events, now).rounds_more(limit, under_way) {
+    match Measured::of(&starts(campaign), &events, now).rounds_more(limit, under_way) {
         None => plan.rounds.max(begun),
         Some(more) => begun.saturating_add(more).min(limit.rounds_max),
     }
@@ -37,15 +37,15 @@ pub fn rounds(campaign: &Campaign, now: Option<SystemTime>) -> u32 {
 /// Where its events cannot be read.
 pub fn extended_limit(campaign: &Campaign, more: f64) -> Result<f64, StoreError> {
     // What was spent is spent: only what is added may be a little late.
-    Ok(Spent::of(&starts(campaign), &campaign.events()?, None).all / (1.0 + LATE_PART) + more)
+    Ok(Measured::of(&starts(campaign), &campaign.events()?, None).all / (1.0 + LATE_PART) + more)
 }
 
 /// The share of its time that a campaign has spent, where it has one. `now` is the time where it is being measured.
-pub fn spent(campaign: &Campaign, now: Option<SystemTime>) -> Option<f64> {
+pub fn share_spent(campaign: &Campaign, now: Option<SystemTime>) -> Option<f64> {
     let (limit, events) = (campaign.plan().time?, campaign.events().ok()?);
     // With the part that may be late: the last round begins before all is spent.
     let seconds = limit.seconds * (1.0 + LATE_PART);
-    Some((Spent::of(&starts(campaign), &events, now).all / seconds).min(1.0))
+    Some((Measured::of(&starts(campaign), &events, now).all / seconds).min(1.0))
 }
 
 /// What a campaign has spent of the time that it was given, where that says better than its rounds what is left: before
@@ -54,7 +54,7 @@ pub(crate) fn time_spent(campaign: &Campaign, now: Option<SystemTime>) -> Option
     let (limit, events) = (campaign.plan().time?, campaign.events().ok()?);
     let no_round_is_whole = || (1..=campaign.rounds_begun()).all(|number| !is_whole(campaign, number));
     (limit.division.is_some() || no_round_is_whole())
-        .then(|| TimeSpent { spent_s: Spent::of(&starts(campaign), &events, now).all, limit_s: limit.seconds })
+        .then(|| TimeSpent { spent_s: Measured::of(&starts(campaign), &events, now).all, limit_s: limit.seconds })
 }
 
 /// Seconds that are left at most of a campaign's time, where that says it better than its rounds. `now` is the time
@@ -78,15 +78,15 @@ fn is_whole(campaign: &Campaign, number: u32) -> bool {
 
 /// Seconds that a campaign was measured.
 #[derive(Debug, Default, PartialEq)]
-struct Spent {
+struct Measured {
     all: f64,
     by_round: BTreeMap<u32, f64>,
 }
 
-impl Spent {
+impl Measured {
     /// What lies between two events of one start belongs to the round under way.
-    fn of(starts: &[SystemTime], events: &[Event], now: Option<SystemTime>) -> Spent {
-        let mut spent = Spent::default();
+    fn of(starts: &[SystemTime], events: &[Event], now: Option<SystemTime>) -> Measured {
+        let mut measured = Measured::default();
         let (mut last, mut round, mut started) = (None, None, 0);
         let marks = events.iter().filter_map(|event| Some((moment(&event.at)?, round_of_event(&event.kind))));
         for (at, of_event) in marks.chain(now.map(|now| (now, None))) {
@@ -96,13 +96,13 @@ impl Spent {
                 (last, round, started) = (Some(starts[begun - 1]), None, begun);
             }
             let seconds = last.and_then(|last: SystemTime| at.duration_since(last).ok()).unwrap_or_default();
-            spent.all += seconds.as_secs_f64();
+            measured.all += seconds.as_secs_f64();
             if let Some(round) = round {
-                *spent.by_round.entry(round).or_default() += seconds.as_secs_f64();
+                *measured.by_round.entry(round).or_default() += seconds.as_secs_f64();
             }
             (last, round) = (Some(at), of_event.or(round));
         }
-        spent
+        measured
     }
 
     /// How many rounds fit after those that began, the last of which may be under way; `None` before one was whole.

@@ -11,7 +11,7 @@ use crate::eta::Eta;
 use crate::job::{Job, Output, Watch};
 use crate::missing::{Failed, Missing, round_of};
 use crate::programs;
-use crate::rounds::{rounds, spent, time_spent};
+use crate::rounds::{rounds, share_spent, time_spent};
 use crate::servers::Servers;
 use crate::supervise::check;
 use crate::walk::Setup;
@@ -86,7 +86,7 @@ impl<'a> Run<'a> {
         let measured = measure(bench, &round, &setups, &mut output);
         output.pass(measured)?;
         *last = number;
-        if let Some(share) = spent(store, Some(SystemTime::now())) {
+        if let Some(share) = share_spent(store, Some(SystemTime::now())) {
             store.set_spent(share)?;
         }
         Ok(())

@@ -317,7 +317,7 @@ fn measure_due_rounds(
 /// report will tell; until then every test is measured.
 fn allotted(store: &Campaign, notify: &mut Notify<'_>) -> Option<Allotment> {
     let plan = store.plan();
-    let spent = rqps_conduct::spent(store, Some(SystemTime::now())).unwrap_or(0.0);
+    let spent = rqps_conduct::share_spent(store, Some(SystemTime::now())).unwrap_or(0.0);
     rqps_analysis::allot(store, spent).unwrap_or_else(|error| {
         notify(Notice::Warning(format!("every test is measured, since the results so far cannot be judged: {error}")));
         let seconds = plan.tests().iter().map(|test| (test.name.clone(), test.seconds)).collect();

@@ -34,10 +34,10 @@ fn limit(seconds: f64) -> TimeLimit {
 
 #[test]
 fn time_is_spent_on_loading_and_on_rounds() {
-    let spent = Spent::of(&[at(1000.0)], &events(), Some(at(1220.0)));
-    assert_eq!(spent, Spent { all: 220.0, by_round: BTreeMap::from([(1, 100.0), (2, 100.0)]) });
+    let measured = Measured::of(&[at(1000.0)], &events(), Some(at(1220.0)));
+    assert_eq!(measured, Measured { all: 220.0, by_round: BTreeMap::from([(1, 100.0), (2, 100.0)]) });
     // Nobody measures now: what was spent after the last event is not known, and little.
-    assert_eq!(Spent::of(&[at(1000.0)], &events(), None).all, 120.0);
+    assert_eq!(Measured::of(&[at(1000.0)], &events(), None).all, 120.0);
 }
 
 #[test]
@@ -45,21 +45,21 @@ fn time_between_two_starts_does_not_count() {
     let mut events = events();
     // Broken off in the second round, which is begun again a day later; the copy is made anew in 7 s.
     events.extend([round_begins(90_007.0, 2)]);
-    let spent = Spent::of(&[at(1000.0), at(90_000.0)], &events, Some(at(90_107.0)));
-    assert_eq!(spent, Spent { all: 120.0 + 107.0, by_round: BTreeMap::from([(1, 100.0), (2, 100.0)]) });
+    let measured = Measured::of(&[at(1000.0), at(90_000.0)], &events, Some(at(90_107.0)));
+    assert_eq!(measured, Measured { all: 120.0 + 107.0, by_round: BTreeMap::from([(1, 100.0), (2, 100.0)]) });
 }
 
 #[test]
 fn another_round_begins_if_it_ends_in_time_or_a_little_late() {
     let more = |seconds: f64, under_way: Option<u32>| {
-        Spent::of(&[at(1000.0)], &events(), Some(at(1220.0))).rounds_more(limit(seconds), under_way)
+        Measured::of(&[at(1000.0)], &events(), Some(at(1220.0))).rounds_more(limit(seconds), under_way)
     };
     assert_eq!([312.0, 313.0, 409.0, 410.0].map(|time| more(time, None)), [0, 1, 1, 2].map(Some));
     // Too late already.
     assert_eq!(more(100.0, None), Some(0));
     // The one under way takes as long as the one before it, although 100 s of it have passed; none was whole before.
     assert_eq!(more(410.0, Some(2)), Some(2));
-    assert_eq!(Spent::of(&[at(1000.0)], &events()[..2], Some(at(1100.0))).rounds_more(limit(410.0), Some(1)), None);
+    assert_eq!(Measured::of(&[at(1000.0)], &events()[..2], Some(at(1100.0))).rounds_more(limit(410.0), Some(1)), None);
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn where_tests_are_left_out_the_last_round_is_the_measure() {
     events.extend([round_begins(1220.0, 3)]);
     let more = |division: Option<Division>| {
         let limit = TimeLimit { division, ..limit(400.0) };
-        Spent::of(&[at(1000.0)], &events, Some(at(1260.0))).rounds_more(limit, None)
+        Measured::of(&[at(1000.0)], &events, Some(at(1260.0))).rounds_more(limit, None)
     };
     let division = Division { read_seconds: true, write_seconds: true, until_decided: false };
     // 150 s are left: rounds take 80 s on average, and the last one took 40 s.
@@ -78,7 +78,7 @@ fn where_tests_are_left_out_the_last_round_is_the_measure() {
 
 #[test]
 fn no_more_rounds_than_wanted() {
-    let more = Spent::of(&[at(1000.0)], &events(), Some(at(1220.0)))
+    let more = Measured::of(&[at(1000.0)], &events(), Some(at(1220.0)))
         .rounds_more(TimeLimit { rounds_max: 5, ..limit(4000.0) }, None);
     assert_eq!(more, Some(5));
 }
