@@ -34,7 +34,7 @@ pub(crate) struct Count {
     pub(super) source: Source,
     /// Per operation; less costs next to nothing.
     pub(crate) least: f64,
-    /// Whether every version has the counters: where none moved it was 0.
+    /// Whether every version has the counters: where none moved it was 0. Of the others nobody knows.
     is_everywhere: bool,
     /// What EXPLAIN of PostgreSQL calls it.
     explained: Option<&'static str>,
@@ -45,10 +45,15 @@ const fn of(name: &'static str, title: &'static str, source: Source, least: f64)
 }
 
 const fn count(name: &'static str, title: &'static str, counters: &'static [&'static str], least: f64) -> Count {
-    Count { is_everywhere: true, ..since_later(name, title, counters, least) }
+    Count { is_everywhere: true, ..in_some_versions(name, title, counters, least) }
 }
 
-const fn since_later(name: &'static str, title: &'static str, counters: &'static [&'static str], least: f64) -> Count {
+const fn in_some_versions(
+    name: &'static str,
+    title: &'static str,
+    counters: &'static [&'static str],
+    least: f64,
+) -> Count {
     of(name, title, Source::Counters(counters, 1.0), least)
 }
 
@@ -138,8 +143,8 @@ pub(crate) const COUNTS: [Count; 54] = [
     .explained("Shared Read Blocks"),
     count("hot_updates", "updates without index entries (HOT)", &["pg_stat_user_tables.n_tup_hot_upd"], 0.01),
     count("wal_bytes", "WAL", &["wal.lsn_bytes"], 10.0).explained("WAL Bytes"),
-    since_later("wal_records", "WAL records", &["pg_stat_wal.wal_records"], 0.01).explained("WAL Records"),
-    since_later("wal_full_pages", "full pages in the WAL", &["pg_stat_wal.wal_fpi"], 0.001).explained("WAL FPI"),
+    in_some_versions("wal_records", "WAL records", &["pg_stat_wal.wal_records"], 0.01).explained("WAL Records"),
+    in_some_versions("wal_full_pages", "full pages in the WAL", &["pg_stat_wal.wal_fpi"], 0.001).explained("WAL FPI"),
     count("temp_file_bytes", "temporary files", &["pg_stat_database.temp_bytes"], 10.0),
     of_statements("temp_file_blocks", "pages written to temporary files", "Temp Written Blocks"),
     count(
@@ -162,7 +167,8 @@ pub(crate) const COUNTS: [Count; 54] = [
         &["status.Handler_write", "status.Handler_update", "status.Handler_delete"],
         0.01,
     ),
-    count("innodb_rows_read", "rows read by InnoDB", &["status.Innodb_rows_read"], 0.01),
+    // MariaDB has it no longer.
+    in_some_versions("innodb_rows_read", "rows read by InnoDB", &["status.Innodb_rows_read"], 0.01),
     count("innodb_page_requests", "pages asked of the buffer pool", &["status.Innodb_buffer_pool_read_requests"], 0.01),
     count("innodb_page_reads", "pages read into the buffer pool", &["status.Innodb_buffer_pool_reads"], 0.01),
     count("redo_bytes", "redo log", &["status.Innodb_os_log_written"], 10.0),
@@ -176,16 +182,26 @@ pub(crate) const COUNTS: [Count; 54] = [
         is_everywhere: true,
         ..of("row_lock_us", "time waiting for row locks", Source::Counters(&["status.Innodb_row_lock_time"], 1e3), 1.0)
     },
-    since_later("redo_file_us", "I/O time on redo log files", &["wait_micros.io/file/innodb/innodb_log_file"], 1.0),
-    since_later(
+    in_some_versions(
+        "redo_file_us",
+        "I/O time on redo log files",
+        &["wait_micros.io/file/innodb/innodb_log_file"],
+        1.0,
+    ),
+    in_some_versions(
         "data_file_us",
         "I/O time on table files",
         &["wait_micros.io/file/innodb/innodb_data_file", "wait_micros.io/file/innodb/innodb_dblwr_file"],
         1.0,
     ),
-    since_later("binlog_file_us", "I/O time on binary log files", &["wait_micros.io/file/sql/binlog"], 1.0),
-    since_later("table_lock_us", "time waiting for table locks", &["wait_micros.lock/table/sql/handler"], 1.0),
-    since_later("metadata_lock_us", "time waiting for metadata locks", &["wait_micros.lock/metadata/sql/mdl"], 1.0),
+    in_some_versions("binlog_file_us", "I/O time on binary log files", &["wait_micros.io/file/sql/binlog"], 1.0),
+    in_some_versions("table_lock_us", "time waiting for table locks", &["wait_micros.lock/table/sql/handler"], 1.0),
+    in_some_versions(
+        "metadata_lock_us",
+        "time waiting for metadata locks",
+        &["wait_micros.lock/metadata/sql/mdl"],
+        1.0,
+    ),
 ];
 
 /// What a count is called; of other measures their names.
