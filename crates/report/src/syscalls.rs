@@ -66,7 +66,8 @@ pub(crate) fn words(found: &SyscallFindings, causes: &[Cause], per: &str) -> Opt
 fn is_of_kernel(cause: &Cause) -> bool {
     match cause {
         Cause::ServerCpu { kernel, .. } => kernel.is_none_or(|share| share > 0.5),
-        Cause::Waiting { .. } | Cause::Work { .. } => true,
+        Cause::Waiting { for_cpu, .. } => for_cpu.is_none(),
+        Cause::Work { .. } => true,
         Cause::Plan { .. } | Cause::ClientCpu { .. } | Cause::Count { .. } => false,
     }
 }
@@ -146,7 +147,7 @@ mod tests {
         let said = |causes: &[Cause]| words(&found(true), causes, "statement");
         let expected = "system calls per statement −41.7 %, 12.0 → 7.00, first of all pwrite64, fsync";
         assert_eq!(said(&[cpu(Some(0.8))]).as_deref(), Some(expected));
-        assert_eq!(said(&[Cause::Waiting { share: 0.8, flush_cpu: None }]).as_deref(), Some(expected));
+        assert_eq!(said(&[Cause::Waiting { share: 0.8, flush_cpu: None, for_cpu: None }]).as_deref(), Some(expected));
         assert_eq!((said(&[cpu(Some(0.1))]), said(&[])), (None, None));
         assert_eq!(words(&found(false), &[cpu(None)], "statement"), None, "chance");
     }

@@ -127,15 +127,16 @@ fn words(cause: &Cause, per: &str) -> Option<String> {
             words.extend(share.map(|share| format!(", {}", number::share_of_change(share))));
             words
         }
-        Cause::Waiting { share, flush_cpu } => {
-            let on = match flush_cpu {
-                None => "neither server nor client CPU".to_owned(),
-                Some(flush) => {
+        Cause::Waiting { share, flush_cpu, for_cpu } => {
+            let on = match (flush_cpu, for_cpu) {
+                (Some(flush), _) => {
                     let flush = number::percent(*flush);
-                    format!("on no CPU, or in the kernel's flush of files ({flush} of the change)")
+                    format!(": on no CPU, or in the kernel's flush of files ({flush} of the change)")
                 }
+                (None, Some(_)) => ", most of it for a CPU (run delay)".to_owned(),
+                (None, None) => ": neither server nor client CPU".to_owned(),
             };
-            format!("{} of the change is waiting: {on}", number::percent(share.min(1.0)))
+            format!("{} of the change is waiting{on}", number::percent(share.min(1.0)))
         }
         Cause::Work { measure, moved } => {
             let known = metric::ALL.iter().find(|metric| metric.name == measure);
@@ -403,9 +404,10 @@ mod tests {
         assert_eq!(said(cycles), "cycles of an instruction +20.0 % (1.150 to 1.250), 0.600 → 0.720");
         let instructions = Cause::Work { measure: "instructions".to_owned(), moved: moved(4e4, 5.2e4, 1.29, 1.31) };
         assert_eq!(said(instructions), "instructions per statement +30.0 % (1.290 to 1.310), 40000 → 52000");
-        let waiting = said(Cause::Waiting { share: 0.84, flush_cpu: None });
-        assert_eq!(waiting, "84 % of the change is waiting: neither server nor client CPU");
-        let flushing = said(Cause::Waiting { share: 0.72, flush_cpu: Some(0.24) });
+        let waiting = |for_cpu| said(Cause::Waiting { share: 0.84, flush_cpu: None, for_cpu });
+        assert_eq!(waiting(None), "84 % of the change is waiting: neither server nor client CPU");
+        assert_eq!(waiting(Some(0.8)), "84 % of the change is waiting, most of it for a CPU (run delay)");
+        let flushing = said(Cause::Waiting { share: 0.72, flush_cpu: Some(0.24), for_cpu: None });
         assert_eq!(
             flushing,
             "72 % of the change is waiting: on no CPU, or in the kernel's flush of files (24 % of the change)"

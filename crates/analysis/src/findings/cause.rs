@@ -37,6 +37,10 @@ pub enum Cause {
         /// what no CPU accounts for is enough.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         flush_cpu: Option<f64>,
+        /// Of the change the part in which sessions are ready to run and have no CPU, where that is most of what they
+        /// wait for.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        for_cpu: Option<f64>,
     },
     /// The server counted another amount of work.
     Count {

@@ -54,6 +54,18 @@ fn cost() -> Cost {
     }
 }
 
+/// For how long sessions wait for a CPU, in microseconds an operation.
+fn run_delay(per_op: f64) -> Vec<WorkFindings> {
+    vec![WorkFindings {
+        name: WorkFindings::RUN_DELAY.to_owned(),
+        per_op,
+        least: 0.0,
+        most: 9.0,
+        rounds: 5,
+        counted: None,
+    }]
+}
+
 #[test]
 fn cpu_of_the_server_tells_its_share_and_where_it_was_spent() {
     // 25 µs more an operation, 24 of them CPU in the kernel.
@@ -69,13 +81,34 @@ fn cpu_of_the_server_tells_its_share_and_where_it_was_spent() {
 fn waiting_is_what_no_cpu_accounts_for() {
     let measures = vec![measure("server_cpu_us", 1.05), measure("client_cpu_us", 1.0), measure("cs_per_op", 1.5)];
     let found = causes(&test(0.5, Cost { cs_per_op: 3.0, server_cpu_us: 63.0, ..cost() }, measures), 1, context(true));
-    let [Cause::Waiting { share, flush_cpu: None }, Cause::ServerCpu { .. }, Cause::Work { measure, moved }] =
+    let [Cause::Waiting { share, for_cpu: None, .. }, Cause::ServerCpu { .. }, Cause::Work { measure, moved }] =
         &found[..]
     else {
         panic!("{found:?}")
     };
     assert!((share - 0.97).abs() < 1e-9);
     assert_eq!((measure.as_str(), moved.to), ("cs_per_op", 3.0));
+}
+
+#[test]
+fn waiting_for_a_cpu_is_told_apart_where_it_is_most_of_it() {
+    // 100 µs more an operation, and 97 of them on no CPU.
+    let waited = |run_delay_us: f64| {
+        let measures = vec![
+            measure("server_cpu_us", 1.05),
+            measure("client_cpu_us", 1.0),
+            measure(WorkFindings::RUN_DELAY, 1.0 + run_delay_us / 100.0),
+        ];
+        let mut test = test(0.5, Cost { server_cpu_us: 63.0, ..cost() }, measures);
+        test.cells[0].work = run_delay(100.0);
+        test.cells[1].work = run_delay(100.0 + run_delay_us);
+        match causes(&test, 1, context(true)).first() {
+            Some(Cause::Waiting { for_cpu, .. }) => *for_cpu,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!((waited(80.0).unwrap() - 0.8).abs() < 1e-9);
+    assert_eq!((waited(30.0), waited(-30.0)), (None, None), "it waits for something else");
 }
 
 #[test]
@@ -92,7 +125,9 @@ fn waits_that_were_sampled_say_what_a_residue_cannot() {
     let waits = |events: Vec<EventFindings>| WaitFindings { events, ..WaitFindings::default() };
     test.cells[1].waits = Some(waits(vec![event("IO/WalSync", 56.0, true), event("IO/WalWrite", 10.0, false)]));
     let found = causes(&test, 1, context(true));
-    let [Cause::Waiting { share, flush_cpu: None }, Cause::ServerCpu { .. }] = &found[..] else { panic!("{found:?}") };
+    let [Cause::Waiting { share, flush_cpu: None, .. }, Cause::ServerCpu { .. }] = &found[..] else {
+        panic!("{found:?}")
+    };
     assert!((share - 0.56).abs() < 1e-9);
     test.cells[1].waits = Some(waits(vec![event("IO/WalSync", 45.0, true)]));
     assert!(matches!(causes(&test, 1, context(true))[..], [Cause::ServerCpu { .. }]), "less than half");
@@ -120,7 +155,7 @@ fn the_way_to_the_disk_is_waiting_for_it() {
     assert!(matches!(causes(&test, 1, context(true))[..], [Cause::ServerCpu { .. }]), "no wait was seen");
     test.cells[1].waits = Some(WaitFindings { events: vec![wait], ..WaitFindings::default() });
     let found = causes(&test, 1, context(true));
-    let [Cause::Waiting { share, flush_cpu: Some(flush_cpu) }, Cause::ServerCpu { .. }] = &found[..] else {
+    let [Cause::Waiting { share, flush_cpu: Some(flush_cpu), .. }, Cause::ServerCpu { .. }] = &found[..] else {
         panic!("{found:?}")
     };
     assert!((share - 0.65).abs() < 1e-9 && (flush_cpu - 0.2).abs() < 1e-9);
@@ -167,12 +202,9 @@ fn less_work_in_more_time_comes_last_and_short_times_not_at_all() {
         found.iter().filter_map(|cause| Some(amounts(cause)?.0.to_owned())).collect()
     };
     assert_eq!(names(&test), ["server_write_bytes_per_op", "cs_per_op"]);
-    let delay = |per_op| {
-        vec![WorkFindings { name: "run_delay_us".to_owned(), per_op, least: 0.0, most: 9.0, rounds: 5, counted: None }]
-    };
     for (delay_us, is_told) in [(6.0, false), (9.0, true)] {
-        test.cells[0].work = delay(5.0);
-        test.cells[1].work = delay(delay_us);
+        test.cells[0].work = run_delay(5.0);
+        test.cells[1].work = run_delay(delay_us);
         test.cells[1].measures.push(measure("run_delay_us", delay_us / 5.0));
         assert_eq!(names(&test).contains(&"run_delay_us".to_owned()), is_told, "{delay_us}");
         test.cells[1].measures.pop();

@@ -1,7 +1,7 @@
 //! Where the time of an operation goes that a build takes more or less of: on the CPU of server or client, or on none.
 
 use super::moved::{WORTH_A_SHARE, moved};
-use crate::findings::{Cause, CellFindings, Cost, Moved};
+use crate::findings::{Cause, CellFindings, Cost, Moved, WorkFindings};
 
 /// More of a change than this is "most of it", less than the rest of it hardly any.
 const MOST: f64 = 0.7;
@@ -9,12 +9,19 @@ const MOST: f64 = 0.7;
 /// The kernel's function that writes a file to its device and waits for it.
 const FLUSH: &str = "do_fsync_[k]";
 
-/// CPU of server and client, and what neither accounts for; the largest share first.
-pub(super) fn causes(cell: &CellFindings, own: &Cost, base: &Cost, change_us: Option<f64>) -> Vec<Cause> {
+/// CPU of server and client, and what neither accounts for; the largest share first. `run_delay_us` is for how long
+/// the base's sessions wait for a CPU, where they were followed.
+pub(super) fn causes(
+    cell: &CellFindings,
+    own: &Cost,
+    (base, run_delay_us): (&Cost, Option<f64>),
+    change_us: Option<f64>,
+) -> Vec<Cause> {
     let share = |moved: Option<Moved>| Some(moved.map_or(0.0, |moved| moved.to - moved.from) / change_us?);
     let server = moved(cell, "server_cpu_us", base.server_cpu_us);
     let client = moved(cell, "client_cpu_us", base.client_cpu_us);
-    let waiting = change_us.and_then(|change_us| waiting(cell, base, change_us));
+    let run_delay = run_delay_us.and_then(|us| share(moved(cell, WorkFindings::RUN_DELAY, us)));
+    let waiting = change_us.and_then(|change_us| waiting(cell, base, change_us, run_delay));
     let server_cause =
         server.map(|moved| Cause::ServerCpu { moved, share: share(server), kernel: in_kernel(own, base) });
     // The client is the same program beside every build: it is named only where it accounts for something.
@@ -30,16 +37,19 @@ pub(super) fn causes(cell: &CellFindings, own: &Cost, base: &Cost, change_us: Op
 /// if both used as much as their intervals allow; or more than half of it and found in waits with a name. What a server
 /// calls a wait may be its own CPU time, such as that of writing to a file, so that names alone prove nothing. In a
 /// flush it is both: a session waits for the device in it, and the kernel's CPU on the way there is no work of its own.
-fn waiting(cell: &CellFindings, base: &Cost, change_us: f64) -> Option<Cause> {
+///
+/// `run_delay` is the share in which sessions are ready to run: they wait for nothing but a CPU.
+fn waiting(cell: &CellFindings, base: &Cost, change_us: f64, run_delay: Option<f64>) -> Option<Cause> {
     let (share, least) = off_cpu(cell, base, change_us)?;
+    let for_cpu = |share: f64| run_delay.filter(|part| *part > 0.5 * share);
     if share >= MOST && least > 0.5 {
-        return Some(Cause::Waiting { share, flush_cpu: None });
+        return Some(Cause::Waiting { share, flush_cpu: None, for_cpu: for_cpu(share) });
     }
     let named = named_waits(cell, change_us)?;
     let flush_cpu = flush_cpu(cell, change_us);
     let told = |share: f64, flush_cpu| {
         let share = share.min(named);
-        (share > 0.5).then_some(Cause::Waiting { share, flush_cpu })
+        (share > 0.5).then_some(Cause::Waiting { share, flush_cpu, for_cpu: None })
     };
     told(share, None).or_else(|| told(share + flush_cpu?, flush_cpu))
 }
