@@ -102,8 +102,7 @@ pub(crate) fn causes(test: &TestFindings, treatment: usize, context: Context<'_>
     let change = Change::new(test, comparison, cell, costs.map(|(_, of_base)| of_base), context);
     let mut causes: Vec<Cause> = plans(cell).into_iter().collect();
     if let Some((own, of_base)) = costs {
-        let run_delay_us = base.work(WorkFindings::RUN_DELAY).map(|found| found.per_op);
-        causes.extend(time::causes(cell, own, (of_base, run_delay_us), change.us));
+        causes.extend(time::causes([cell, base], [own, of_base], change.us));
     }
     // What only one of them does at all says more than how much more of something it does.
     causes.extend(of_one);

@@ -34,7 +34,7 @@ pub(crate) struct Count {
     pub(super) source: Source,
     /// Per operation; less costs next to nothing.
     pub(crate) least: f64,
-    /// Whether every version has the counters: where none moved it was 0. Of the others nobody knows.
+    /// Whether every version has the counters: where none moved it was 0. Where a version lacks them, nothing is known.
     is_everywhere: bool,
     /// What EXPLAIN of PostgreSQL calls it.
     explained: Option<&'static str>,
@@ -167,7 +167,7 @@ pub(crate) const COUNTS: [Count; 54] = [
         &["status.Handler_write", "status.Handler_update", "status.Handler_delete"],
         0.01,
     ),
-    // MariaDB has it no longer.
+    // MariaDB 10.11 no longer has it.
     in_some_versions("innodb_rows_read", "rows read by InnoDB", &["status.Innodb_rows_read"], 0.01),
     count("innodb_page_requests", "pages asked of the buffer pool", &["status.Innodb_buffer_pool_read_requests"], 0.01),
     count("innodb_page_reads", "pages read into the buffer pool", &["status.Innodb_buffer_pool_reads"], 0.01),

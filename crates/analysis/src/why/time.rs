@@ -9,18 +9,17 @@ const MOST: f64 = 0.7;
 /// The kernel's function that writes a file to its device and waits for it.
 const FLUSH: &str = "do_fsync_[k]";
 
-/// CPU of server and client, and what neither accounts for; the largest share first. `run_delay_us` is for how long
-/// the base's sessions wait for a CPU, where they were followed.
+/// CPU of server and client, and what neither accounts for; the largest share first.
 pub(super) fn causes(
-    cell: &CellFindings,
-    own: &Cost,
-    (base, run_delay_us): (&Cost, Option<f64>),
+    [cell, base_cell]: [&CellFindings; 2],
+    [own, base]: [&Cost; 2],
     change_us: Option<f64>,
 ) -> Vec<Cause> {
     let share = |moved: Option<Moved>| Some(moved.map_or(0.0, |moved| moved.to - moved.from) / change_us?);
     let server = moved(cell, "server_cpu_us", base.server_cpu_us);
     let client = moved(cell, "client_cpu_us", base.client_cpu_us);
-    let run_delay = run_delay_us.and_then(|us| share(moved(cell, WorkFindings::RUN_DELAY, us)));
+    let run_delay_of_base = base_cell.work(WorkFindings::RUN_DELAY);
+    let run_delay = run_delay_of_base.and_then(|found| share(moved(cell, WorkFindings::RUN_DELAY, found.per_op)));
     let waiting = change_us.and_then(|change_us| waiting(cell, base, change_us, run_delay));
     let server_cause =
         server.map(|moved| Cause::ServerCpu { moved, share: share(server), kernel: in_kernel(own, base) });
