@@ -16,6 +16,9 @@ const RANGE: &str = "_range=";
 /// The measures of context switches.
 const SWITCHES: [&str; 3] = ["voluntary_switches", "involuntary_switches", "cs_per_op"];
 
+/// The measure of what is read from the device.
+const READ: &str = "rkb_per_op";
+
 /// The ends of names of tests that differ in their index alone: the secondary one, and the primary key.
 const SECONDARY: &str = "-si";
 const PRIMARY: &str = "-pk";
@@ -85,13 +88,17 @@ fn range_of(test: &TestFindings) -> Option<(&str, u64)> {
 
 fn ranges(test: &TestFindings, beside: &[&TestFindings], treatment: usize) -> Option<Rule> {
     let (family, _) = range_of(test)?;
-    let comparison = |other: &TestFindings| other.cells[treatment].comparison.clone();
-    let mut all: Vec<(u64, &str, Comparison)> = beside
-        .iter()
-        .filter_map(|other| {
-            Some((range_of(other).filter(|found| found.0 == family)?.1, &other.name[..], comparison(other)?))
-        })
-        .collect();
+    let mut all: Vec<(u64, &str, Comparison)> = Vec::new();
+    for other in beside {
+        let Some((_, length)) = range_of(other).filter(|found| found.0 == family) else { continue };
+        let cell = &other.cells[treatment];
+        // What is read from the device is neither one per statement nor one per row: it goes by the pages that are not
+        // in memory.
+        if cell.causes.iter().any(|cause| more_of(cause) == Some(READ)) {
+            return None;
+        }
+        all.extend(cell.comparison.clone().map(|comparison| (length, &other.name[..], comparison)));
+    }
     all.sort_by_key(|one| one.0);
     let [(_, shortest, of_short), .., (_, longest, of_long)] = &all[..] else { return None };
     let is_per_statement = match () {
@@ -163,6 +170,17 @@ mod tests {
         assert_eq!(of(0.8, 0.99), [vec![], vec![shrinks.clone()], vec![shrinks], vec![]]);
         assert_eq!(of(0.99, 0.8)[0], [rule(0.99, 0.8, false)]);
         assert_eq!(of(0.9, 0.91), [const { Vec::new() }; 4], "their intervals overlap");
+    }
+
+    #[test]
+    fn a_range_that_is_read_from_the_device_says_nothing_of_statements_or_rows() {
+        let of = |measure: &str| {
+            let mut short = test("read-write_range=10", 2, 0.2);
+            let moved = Moved { from: 0.1, to: 26.0, low: 100.0, high: 300.0 };
+            short.cells[1].causes = vec![Cause::Work { measure: measure.to_owned(), moved }];
+            rules(vec![short, test("read-write_range=100", 2, 0.3)]).concat().len()
+        };
+        assert_eq!((of("rkb_per_op"), of("server_write_bytes_per_op")), (0, 2));
     }
 
     #[test]

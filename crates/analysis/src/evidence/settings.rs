@@ -123,7 +123,8 @@ mod tests {
 
     #[test]
     fn what_must_differ_is_not() {
-        let names = ["port", "data_directory", "ssl_cert_file", "server_version_num", "transaction_isolation"];
+        let names =
+            ["port", "data_directory", "ssl_cert_file", "server_version_num", "build_id", "transaction_isolation"];
         let a: Vec<(&str, &str)> = names.iter().map(|&name| (name, "a")).collect();
         let b: Vec<(&str, &str)> = names.iter().map(|&name| (name, "b")).collect();
         assert!(diff(&settings(&a), &settings(&b)).is_empty());
