@@ -108,11 +108,10 @@ fn examine(shared: Shared<'_>, test: usize, clients: u32) -> Result<Examined, St
     };
     let pairs = shared.pairs.iter().map(of_pair).collect();
     let measured: Vec<_> = arms.iter_mut().map(|arm| std::mem::take(&mut arm.measures)).collect();
-    let fewest = ratios.iter().map(Vec::len).filter(|rounds| *rounds > 0).min();
-    let levels = shared.levels.of_test(&planned.name, fewest.unwrap_or(0));
+    let looking = shared.levels.of_test(&planned.name);
     let kind = |at: usize| (shared.treatments[at].build.engine, shared.treatments[at].storage);
     let alike: Vec<bool> = (0..arms.len()).map(|at| kind(at) == kind(shared.base)).collect();
-    let pairing = Pairing { base: shared.base, pairs: shared.pairs, planted: shared.planted, missed: &misses, levels };
+    let pairing = Pairing { base: shared.base, pairs: shared.pairs, planted: shared.planted, missed: &misses, looking };
     let measure_rows = measures::rows(&measured, &alike, pairing);
     let took: Vec<_> = arms.iter_mut().map(|arm| std::mem::take(&mut arm.took)).collect();
     let statement_rows = statement_times::rows(&took, pairing);
@@ -144,7 +143,7 @@ fn examine(shared: Shared<'_>, test: usize, clients: u32) -> Result<Examined, St
         cells: arms.into_iter().map(|arm| arm.cell).collect(),
     };
     let kept = kept_of(shared.plan, &planned.name, clients);
-    let row = Row { cells: ratios, pairs, held_back, levels, planted: shared.planted.to_vec(), kept };
+    let row = Row { cells: ratios, pairs, held_back, looking, planted: shared.planted.to_vec(), kept };
     Ok(Examined {
         findings,
         statements: prepared,

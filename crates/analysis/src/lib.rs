@@ -37,7 +37,9 @@ use crate::compare::statement_times::StatementRow;
 use crate::compare::{aa_pairs, crossing, floor, groups, judge, measures, planted, statement_times};
 use crate::evidence::{cpu_events, forced, semantic_settings, series, touching};
 use crate::examine::{Examined, Shared, examine_all};
-use crate::findings::{CampaignFacts, Findings, KeptNoise, SettingFindings, TestFindings, TreatmentFindings, Warning};
+use crate::findings::{
+    CampaignFacts, Findings, KeptNoise, SettingFindings, TestFindings, TreatmentFindings, Warning, peer,
+};
 use crate::read::looks::LevelsOfTests;
 use crate::read::{base, looks, treatment};
 use crate::warnings::campaign::Trace;
@@ -92,7 +94,9 @@ pub fn analyse(campaign: &Campaign, base: Option<&str>) -> Result<Findings, Anal
     let kind = |at: usize| (treatments[at].build.engine, treatments[at].storage);
     let alike: Vec<bool> = (0..treatments.len()).map(|at| kind(at) == kind(base)).collect();
     let dialect = literals::dialect(treatments[base].build.engine);
-    let context = why::Context { base, dialect, has_shares, twins: &twins, alike: &alike };
+    let has_plans_of_base: Vec<bool> = (0..treatments.len()).map(|at| peer(&treatments, base, at) == base).collect();
+    let context =
+        why::Context { base, dialect, has_shares, twins: &twins, alike: &alike, has_plans_of_base: &has_plans_of_base };
     let found = statement_times::judged(&statement_rows, treatments.len(), base, margin);
     for (test, cells) in tests.iter_mut().zip(found) {
         test.cells.iter_mut().zip(cells).for_each(|(cell, found)| cell.statement_times = found);

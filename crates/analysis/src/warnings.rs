@@ -118,7 +118,7 @@ const fn summed(kind: WarningKind) -> Option<&'static str> {
         WarningKind::TwoSpeeds => "ran at two speeds",
         WarningKind::CyclesLost => "cycles were lost",
         WarningKind::Skipped => "planned events were never sent",
-        WarningKind::PlanChanged => "another plan than the base's",
+        WarningKind::PlanChanged => "another plan",
         WarningKind::AnswersDiffer => "other answers than the base's",
         WarningKind::Chance => "undecided, though the interval does not contain 1,",
         WarningKind::Skewed => "mean and median disagree",

@@ -78,6 +78,8 @@ pub(crate) struct Context<'a> {
     pub(crate) twins: &'a [usize],
     /// By treatment whether its engine and storage engine are the base's: counts mean the same only there.
     pub(crate) alike: &'a [bool],
+    /// By treatment whether its plans are compared with the base's; else with those of another of its engine.
+    pub(crate) has_plans_of_base: &'a [bool],
 }
 
 impl Context<'_> {
@@ -100,7 +102,7 @@ pub(crate) fn causes(test: &TestFindings, treatment: usize, context: Context<'_>
     };
     let costs = cell.cost.as_ref().zip(base.cost.as_ref());
     let change = Change::new(test, comparison, cell, costs.map(|(_, of_base)| of_base), context);
-    let mut causes: Vec<Cause> = plans(cell).into_iter().collect();
+    let mut causes: Vec<Cause> = plans(cell).filter(|_| context.has_plans_of_base[treatment]).into_iter().collect();
     if let Some((own, of_base)) = costs {
         causes.extend(time::causes([cell, base], [own, of_base], change.us));
     }
@@ -141,6 +143,8 @@ struct Change {
     off_cpu: Option<f64>,
     /// Whether the test only reads.
     reads: bool,
+    /// Of the test.
+    statements: usize,
 }
 
 impl Change {
@@ -155,14 +159,14 @@ impl Change {
         let off_cpu = base.zip(us).and_then(|(base, us)| time::off_cpu(cell, base, us)).map(|(share, _)| share);
         let reads = |sql: &str| is_read(sql, context.dialect) || is_transaction_border(sql, context.dialect);
         let reads = !test.statements.is_empty() && test.statements.iter().all(|(_, sql)| reads(sql));
-        Self { rqps: comparison.rqps, us, off_cpu, reads }
+        Self { rqps: comparison.rqps, us, off_cpu, reads, statements: test.statements.len().max(1) }
     }
 
     /// Whether it is rare work, or what is written in a test that only reads, of which each second has as much as
     /// before: that of background processes and of new sessions. A slower build has more of it per operation for no
     /// other reason than that it is slower.
     fn goes_by_the_clock(&self, cause: &Cause) -> bool {
-        let Some((measure, from, to)) = amounts(cause) else { return false };
+        let Some((measure, from, to)) = amounts(cause).filter(|(measure, ..)| !is_time(measure)) else { return false };
         let of_work = WORK.iter().find(|one| one.name == measure).map(|one| one.least);
         let least = of_work.or_else(|| COUNTS.iter().find(|count| count.name == measure).map(|count| count.least));
         let is_rare = least.is_some_and(|least| from.min(to) < RARE * least);
@@ -173,9 +177,11 @@ impl Change {
     /// Whether it is a time that is a small part of the change. A session that is ready to run uses no CPU, so that its
     /// delay is no part of what CPU accounts for.
     fn is_short(&self, cause: &Cause) -> bool {
-        let part = amounts(cause).filter(|(measure, ..)| measure.ends_with("_us"));
+        let part = amounts(cause).filter(|(measure, ..)| is_time(measure));
         let Some(((measure, from, to), us)) = part.zip(self.us) else { return false };
-        let share = ((to - from) / us).abs();
+        // All statements are planned once each; an operation is one of them.
+        let operations = if measure == WorkFindings::PLANNING { self.statements as f64 } else { 1.0 };
+        let share = ((to - from) / operations / us).abs();
         let off_cpu = self.off_cpu.filter(|_| measure == WorkFindings::RUN_DELAY).map(|share| share.max(0.0));
         off_cpu.map_or(share, |most| share.min(most)) < WORTH_A_SHARE
     }
@@ -241,6 +247,10 @@ fn count(
     }
     let Cause::Work { moved, .. } = work(cell, &own.name, to, from)? else { return None };
     Some((size, cause(Some((moved.low, moved.high)))))
+}
+
+fn is_time(measure: &str) -> bool {
+    measure.ends_with("_us")
 }
 
 /// Whether a count needs no interval: its A/A ratio, or where there is no A/A its amount on either side, is the same in

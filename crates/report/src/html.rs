@@ -93,6 +93,8 @@ struct Page {
     noun: &'static str,
     /// Whether each test begins with what the one before left.
     is_in_order: bool,
+    /// Whether any ratio is trimmed over cycles of slices.
+    is_trimmed: bool,
     /// Unit of columns of throughput.
     unit: &'static str,
     /// Whether one build after the other ran, each alone.
@@ -138,6 +140,7 @@ fn page(findings: &Findings) -> Page {
         script: minijinja::Value::from_safe_string(SCRIPT.to_owned()),
         noun: findings.campaign.suite.noun(),
         is_in_order: campaign.is_in_order,
+        is_trimmed: latency::is_trimmed(findings),
         unit: suite::unit(findings),
         is_one_by_one: findings.tests.iter().any(|test| test.interleave.is_none()),
         has_targets: findings.tests.iter().flat_map(|test| &test.cells).any(|cell| cell.sla.is_some()),

@@ -5,7 +5,7 @@
 //! how far rQPS is from the quotient of the two throughputs beside it.
 
 use crate::{number, suite, text, verdict_style};
-use rqps_analysis::findings::{CellFindings, Findings, MeasureComparison, TestFindings};
+use rqps_analysis::findings::{CellFindings, Comparison, Findings, MeasureComparison, TestFindings};
 use rqps_model::{Interleave, Verdict, plural};
 
 /// What stands below a table of an open loop.
@@ -112,10 +112,28 @@ pub(crate) fn quotient_note(findings: &Findings) -> Option<String> {
     Some(format!("rQPS is trimmed over slices: up to {percent} off the quotient ({})", test.name))
 }
 
-/// By how much rQPS differs from the quotient, as a fraction.
+/// The comparison of a cell whose ratio is trimmed over cycles of slices.
+fn trimmed(test: &TestFindings, treatment: usize) -> Option<&Comparison> {
+    let is_trimmed =
+        |comparison: &&Comparison| test.interleave == Some(Interleave::Slices) && comparison.cycle_se.is_some();
+    test.cells[treatment].comparison.as_ref().filter(is_trimmed)
+}
+
+/// Whether any ratio is trimmed over cycles of slices.
+pub(crate) fn is_trimmed(findings: &Findings) -> bool {
+    findings.tests.iter().any(|test| (0..test.cells.len()).any(|at| trimmed(test, at).is_some()))
+}
+
+/// By how much rQPS differs from the quotient over the same rounds, as a fraction.
 fn apart(findings: &Findings, test: &TestFindings, treatment: usize) -> Option<f64> {
-    let (cell, base) = (&test.cells[treatment], &test.cells[findings.base]);
-    let quotient = cell.throughput? / base.throughput?;
-    let rqps = cell.comparison.as_ref().filter(|_| test.interleave == Some(Interleave::Slices))?.rqps;
-    Some((rqps / quotient).ln().abs().exp() - 1.0)
+    let comparison = trimmed(test, treatment)?;
+    let of = |treatment: usize, round: u32| {
+        let by_round = &test.cells[treatment].throughput_by_round;
+        by_round.get((round - 1) as usize).copied().flatten().map(f64::ln)
+    };
+    let quotients =
+        comparison.by_round.iter().map(|one| Some(of(treatment, one.round)? - of(findings.base, one.round)?));
+    let quotients: Vec<f64> = quotients.collect::<Option<_>>()?;
+    let mean = quotients.iter().sum::<f64>() / quotients.len() as f64;
+    Some((comparison.rqps.ln() - mean).abs().exp_m1())
 }

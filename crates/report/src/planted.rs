@@ -6,8 +6,8 @@
 use crate::{number, order};
 use rqps_analysis::findings::{Findings, PlantedFindings};
 
-/// `planted −1.0 % (control): found in 27 of 32 intervals, 30 of 32 hold the true ratio; of the base measured again 1
-/// of 32 intervals shows a change that nobody planted`; `None` where nothing was planted.
+/// `planted −1.0 % (control): found in 27 of 32 intervals, 30 of 32 contain the true ratio; of the base measured again
+/// 1 of 32 intervals shows a change that nobody planted`; `None` where nothing was planted.
 pub(crate) fn of(findings: &Findings, treatment: usize) -> Option<String> {
     let name = &order::short_names(findings)[treatment];
     findings.planted.iter().find(|planted| planted.treatment == treatment).map(|planted| line(planted, name))
@@ -20,7 +20,7 @@ fn line(planted: &PlantedFindings, name: &str) -> String {
     let known = match intervals {
         0 => "no interval yet, which takes two rounds".to_owned(),
         _ => format!(
-            "found in {} of {intervals} intervals, {} of {intervals} hold the true ratio",
+            "found in {} of {intervals} intervals, {} of {intervals} contain the true ratio",
             planted.found, planted.held
         ),
     };
@@ -53,7 +53,7 @@ mod tests {
             unplanted_intervals: 0,
             unplanted_found: 0,
         };
-        let plain = "planted −1.0 % (control): found in 27 of 32 intervals, 30 of 32 hold the true ratio";
+        let plain = "planted −1.0 % (control): found in 27 of 32 intervals, 30 of 32 contain the true ratio";
         assert_eq!(line(&planted, "control"), plain);
         let told = |planted: PlantedFindings| line(&planted, "control").replace(plain, "...");
         let beside = |unplanted_found| PlantedFindings { unplanted_intervals: 32, unplanted_found, ..planted.clone() };

@@ -43,23 +43,32 @@ pub(crate) fn sentence(findings: &Findings, test: &TestFindings, treatment: usiz
     }
     parts.splice(0..0, statement_times::words(cell));
     parts.extend(cell.rules.iter().map(rule));
-    parts.extend(plans::words(&test.cells[findings.peer(treatment)], cell));
+    // Those of another engine's first build are compared with nothing, those of its others with that build.
+    if findings.peer(treatment) == findings.base {
+        parts.extend(plans::words(&test.cells[findings.base], cell));
+    }
     Some(parts.join("; "))
 }
 
 /// The measures that explain most changes, as what would have been seen of them is told.
-const SEEN: [(&str, &str); 4] = [
+const SEEN: [(&str, &str); 5] = [
     ("server_cpu_us", "server CPU"),
     ("client_cpu_us", "client CPU"),
-    ("voluntary_switches", "voluntary switches of sessions"),
+    (OF_SESSIONS, "voluntary switches of sessions"),
+    (OF_HOST, "context switches of the whole host"),
     ("server_write_bytes_per_op", "bytes written"),
 ];
+
+/// Switches of sessions, and what takes their place where sessions could not be followed.
+const OF_SESSIONS: &str = "voluntary_switches";
+const OF_HOST: &str = "cs_per_op";
 
 /// That nothing explains a change, and how large a change of the usual causes would have been found.
 fn not_explained(cell: &CellFindings) -> String {
     let mde = |name: &str| cell.measure(name)?.mde.filter(|mde| mde.is_finite());
+    let told = SEEN.iter().filter(|(name, _)| *name != OF_HOST || mde(OF_SESSIONS).is_none());
     let seen: Vec<String> =
-        SEEN.iter().filter_map(|(name, title)| Some(format!("{} in {title}", number::percent(mde(name)?)))).collect();
+        told.filter_map(|(name, title)| Some(format!("{} in {title}", number::percent(mde(name)?)))).collect();
     let begin = "not explained by anything measured";
     match seen.is_empty() {
         true => begin.to_owned(),
@@ -155,7 +164,7 @@ fn words(cause: &Cause, per: &str) -> Option<String> {
 /// What the table of costs abbreviates, in words.
 fn plain_name<'a>(name: &str, title: &'a str) -> &'a str {
     match name {
-        "cs_per_op" => "context switches of the whole host",
+        OF_HOST => "context switches of the whole host",
         "rkb_per_op" => "read from the device",
         "server_write_bytes_per_op" => "written by the server",
         "server_faults_per_op" => "page faults of the whole server, sessions being opened included,",
@@ -380,6 +389,12 @@ mod tests {
             "not explained by anything measured; changes from 3.1 % in server CPU on would have been found"
         );
         assert_eq!(not_explained(&CellFindings::default()), "not explained by anything measured");
+        let measures = vec![measure(OF_HOST, Some(0.051))];
+        let unfollowed = CellFindings { measures: measures.clone(), ..CellFindings::default() };
+        assert!(not_explained(&unfollowed).contains("from 5.1 % in context switches of the whole host on"));
+        let measures = [measures, vec![measure(OF_SESSIONS, Some(0.021))]].concat();
+        let followed = not_explained(&CellFindings { measures, ..CellFindings::default() });
+        assert!(followed.contains("2.1 % in voluntary switches") && !followed.contains("host"), "{followed}");
     }
 
     #[test]

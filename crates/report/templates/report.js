@@ -217,7 +217,7 @@
     document.addEventListener(event, (found) => {
       const key = found.target.closest && found.target.closest(".key.series [data-s]");
       if (!key) return;
-      const body = key.closest(".body");
+      const body = key.closest(".body, #users");
       body.classList.toggle("hot", event === "pointerover");
       for (const line of body.querySelectorAll(".s")) {
         line.classList.toggle("on", event === "pointerover" && line.dataset.s === key.dataset.s);

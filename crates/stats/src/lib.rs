@@ -45,7 +45,7 @@ pub use error::Error;
 pub use floor::{DEFAULT_FLOOR_DEGREES_OF_FREEDOM, Floor, FloorEstimate, pooled_floor};
 pub use group::{group, group_log_ratios};
 pub use kept::{KEPT_DEGREES_OF_FREEDOM, Kept, agree};
-pub use looks::{Levels, Look};
+pub use looks::{Levels, Look, Looking};
 pub use mde::{DEFAULT_POWER, Mde, mde80, minimal_detectable_effect, rounds_needed, rounds_needed_in_all};
 pub use multiplicity::q_values;
 pub use paired::{Estimate, Paired};

@@ -30,6 +30,31 @@ pub struct Look {
     pub rounds: usize,
 }
 
+/// When an estimate is looked at.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Looking {
+    /// As the plan said; the levels are those of the last look.
+    AsPlanned(Levels),
+    /// Whenever anybody likes, and the campaign goes on.
+    AtAnyTime,
+}
+
+impl Default for Looking {
+    fn default() -> Looking {
+        Looking::AsPlanned(Levels::ONCE)
+    }
+}
+
+impl Looking {
+    /// The levels of an estimate of so many rounds.
+    pub fn levels(self, rounds: usize) -> Levels {
+        match self {
+            Looking::AsPlanned(levels) => levels,
+            Looking::AtAnyTime => Levels::always_valid(rounds),
+        }
+    }
+}
+
 /// The levels at which an estimate's intervals exclude what they exclude.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Levels {

@@ -74,7 +74,7 @@ impl Gate {
 pub(crate) fn gate(pair: usize, rows: &[Row], margin: Margin) -> Gate {
     let estimate = |row: &Row| {
         let (_, rounds) = row.pairs.get(pair)?;
-        Some(Paired::new(&log_ratios(rounds)).ok()?.plain()?.seen_at(row.levels))
+        Some(Paired::new(&log_ratios(rounds)).ok()?.plain()?.seen_at(row.looking.levels(rounds.len())))
     };
     let estimates: Vec<_> = rows.iter().filter_map(estimate).collect();
     let p_values: Vec<f64> = estimates.iter().map(|estimate| estimate.p_value).collect();

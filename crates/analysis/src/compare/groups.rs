@@ -9,7 +9,7 @@ use crate::compare::round::RoundRatio;
 use crate::compare::row::{Row, log_ratios};
 use crate::findings::{Comparison, GroupFindings, TestFindings};
 use rqps_model::{Group, Verdict};
-use rqps_stats::{Decision, Floor, Levels, Margin, Paired, decide, mean, median};
+use rqps_stats::{Decision, Floor, Looking, Margin, Paired, decide, mean, median};
 
 /// A test that has fewer than this share of the group's rounds would take the others' rounds away and is left out of
 /// the interval.
@@ -87,9 +87,9 @@ fn carried_by(
     let rest = compared.iter().filter(|(at, _)| *at != most).map(|(at, _)| rows[*at].comparable(treatment));
     let floor = comparison.floor.zip(comparison.floor_weight);
     let floor = floor.and_then(|(sd, weight)| Floor::with_degrees_of_freedom(sd, weight).ok());
-    let levels = levels_of(&members.iter().map(|&at| &rows[at]).collect::<Vec<_>>());
-    let estimate = Paired::new(&log_ratios(&average_rounds(rest, levels))).ok()?.estimate(floor.as_ref())?;
-    let estimate = estimate.seen_at(levels);
+    let looking = looking_of(&members.iter().map(|&at| &rows[at]).collect::<Vec<_>>());
+    let estimate = Paired::new(&log_ratios(&average_rounds(rest, looking))).ok()?.estimate(floor.as_ref())?;
+    let estimate = estimate.seen_at(looking.levels(estimate.n));
     let stays = match decide(&estimate, margin).decision {
         Decision::Improved => verdict == Verdict::Improved,
         Decision::Regressed => verdict == Verdict::Regressed,
@@ -101,31 +101,35 @@ fn carried_by(
 /// The group as one row: in each round the mean log ratio of its tests.
 fn average(rows: &[&Row]) -> Row {
     let treatments = rows.first().map_or(0, |row| row.cells.len());
-    let levels = levels_of(rows);
-    let of = |treatment: usize| average_rounds(rows.iter().map(|row| row.comparable(treatment)), levels);
+    let looking = looking_of(rows);
+    let of = |treatment: usize| average_rounds(rows.iter().map(|row| row.comparable(treatment)), looking);
     let pairs = rows.first().map_or(&[][..], |row| row.pairs.as_slice());
     let of_pair =
-        |at: usize| average_rounds(rows.iter().filter_map(|row| Some(row.pairs.get(at)?.1.as_slice())), levels);
+        |at: usize| average_rounds(rows.iter().filter_map(|row| Some(row.pairs.get(at)?.1.as_slice())), looking);
     Row {
         cells: (0..treatments).map(of).collect(),
         pairs: pairs.iter().enumerate().map(|(at, &(pair, _))| (pair, of_pair(at))).collect(),
-        levels,
+        looking,
         planted: rows.first().map_or_else(Vec::new, |row| row.planted.clone()),
         ..Row::default()
     }
 }
 
 /// A group is over when the first of its tests is.
-fn levels_of(rows: &[&Row]) -> Levels {
-    rows.iter().map(|row| row.levels).min_by(|a, b| a.change.total_cmp(&b.change)).unwrap_or_default()
+fn looking_of(rows: &[&Row]) -> Looking {
+    let level = |looking: Looking| match looking {
+        Looking::AsPlanned(levels) => levels.change,
+        Looking::AtAnyTime => 0.0,
+    };
+    rows.iter().map(|row| row.looking).min_by(|a, b| level(*a).total_cmp(&level(*b))).unwrap_or_default()
 }
 
 /// Mean log ratio by round over the tests, for the rounds that all of them have. Where tests are left out once they are
 /// decided, every one of them counts: the others would be another group.
-fn average_rounds<'a>(tests: impl Iterator<Item = &'a [RoundRatio]>, levels: Levels) -> Vec<RoundRatio> {
+fn average_rounds<'a>(tests: impl Iterator<Item = &'a [RoundRatio]>, looking: Looking) -> Vec<RoundRatio> {
     let mut tests: Vec<&[RoundRatio]> = tests.filter(|rounds| !rounds.is_empty()).collect();
     let most = tests.iter().map(|rounds| rounds.len()).max().unwrap_or(0) as f64;
-    if levels == Levels::ONCE {
+    if looking == Looking::default() {
         tests.retain(|rounds| rounds.len() as f64 >= FEWEST_ROUNDS_SHARE * most);
     }
     let Some((first, rest)) = tests.split_first() else {
@@ -157,7 +161,7 @@ mod tests {
 
     fn averaged(tests: &[&[(u32, f64)]]) -> Vec<(u32, f64)> {
         let tests: Vec<Vec<RoundRatio>> = tests.iter().map(|pairs| rounds(pairs)).collect();
-        let found = average_rounds(tests.iter().map(Vec::as_slice), Levels::ONCE);
+        let found = average_rounds(tests.iter().map(Vec::as_slice), Looking::default());
         found.iter().map(|ratio| (ratio.round, ratio.log_ratio)).collect()
     }
 

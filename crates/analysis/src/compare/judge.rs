@@ -10,7 +10,7 @@ use crate::compare::row::{Row, log_ratios};
 use crate::findings::{Comparison, RoundFindings};
 use rqps_model::Verdict;
 use rqps_stats::{
-    DEFAULT_FALSE_DISCOVERY_RATE, Decision, Estimate, Floor, Judgement, Kept, Levels, Margin, Paired, Prior, decide,
+    DEFAULT_FALSE_DISCOVERY_RATE, Decision, Estimate, Floor, Judgement, Kept, Looking, Margin, Paired, Prior, decide,
     q_values, rounds_needed, rounds_needed_in_all,
 };
 use std::collections::BTreeSet;
@@ -59,7 +59,7 @@ fn compare_together(rows: &[Row], base: usize, margin: Margin) -> Vec<Vec<Option
     let mut found: Vec<Vec<Option<Comparison>>> = rows.iter().map(|row| vec![None; row.cells.len()]).collect();
     for draft in drafts {
         let (row, treatment) = (draft.row, draft.treatment);
-        found[row][treatment] = Some(finish(draft, margin));
+        found[row][treatment] = Some(finish(draft, margin, rows[row].looking));
     }
     found
 }
@@ -93,7 +93,8 @@ fn drafts_of_row(
             let of_host = kept.and_then(|kept| kept.floor(in_rounds));
             let of_test = floor::of_test(treatment, base, &slices, &pairs);
             let floor = of_campaign.into_iter().chain(of_host).chain(of_test).reduce(Floor::joined);
-            let estimate = paired.estimate(floor.as_ref()).map(|estimate| estimate.seen_at(row.levels));
+            let estimate = paired.estimate(floor.as_ref());
+            let estimate = estimate.map(|estimate| estimate.seen_at(row.looking.levels(estimate.n)));
             let judgement = estimate.as_ref().map_or(Judgement::UNDECIDED, |estimate| decide(estimate, margin));
             let comparison = describe(&row.cells[treatment], &paired, estimate.as_ref(), floor);
             Some(Draft { row: at, treatment, estimate, judgement, comparison })
@@ -141,7 +142,7 @@ fn correct(drafts: &mut [Draft]) {
     }
 }
 
-fn finish(draft: Draft, margin: Margin) -> Comparison {
+fn finish(draft: Draft, margin: Margin, looking: Looking) -> Comparison {
     let Draft { estimate, judgement, mut comparison, .. } = draft;
     let q = comparison.q.unwrap_or(1.0);
     let corrected = judgement.corrected(q, DEFAULT_FALSE_DISCOVERY_RATE);
@@ -167,9 +168,9 @@ fn finish(draft: Draft, margin: Margin) -> Comparison {
     if comparison.verdict == Verdict::Undecided {
         let rounds = |needed: RoundsNeeded| rounds_to_settle(estimate.as_ref()?, margin, needed);
         comparison.rounds_needed_in_all = rounds(rounds_needed_in_all);
-        comparison.rounds_needed = match is_extended(estimate.as_ref()) {
-            true => comparison.rounds_needed_in_all,
-            false => rounds(rounds_needed),
+        comparison.rounds_needed = match looking {
+            Looking::AtAnyTime => comparison.rounds_needed_in_all,
+            Looking::AsPlanned(_) => rounds(rounds_needed),
         };
     }
     comparison
@@ -177,11 +178,6 @@ fn finish(draft: Draft, margin: Margin) -> Comparison {
 
 /// How many rounds of a standard deviation, with the degrees of freedom of a floor, show a change.
 type RoundsNeeded = fn(f64, f64, f64) -> Option<usize>;
-
-/// Whether its campaign was given more rounds once its results were known.
-fn is_extended(estimate: Option<&Estimate>) -> bool {
-    estimate.is_some_and(|estimate| estimate.levels == Levels::always_valid(estimate.n))
-}
 
 /// Rounds, those there are included, that would show a change of the size seen, or of the margin if that is larger.
 fn rounds_to_settle(estimate: &Estimate, margin: Margin, needed: RoundsNeeded) -> Option<u32> {
@@ -266,9 +262,24 @@ mod tests {
         assert!(anew > 4 && found.rounds_needed_in_all.unwrap() > anew);
         assert!(found.mde.unwrap() > 0.02);
         // Of a campaign that was given more rounds there are no others.
-        let row = Row { levels: Levels::always_valid(4), ..two(&[-0.04, 0.03, -0.01, 0.01]) };
+        let row = Row { looking: Looking::AtAnyTime, ..two(&[-0.04, 0.03, -0.01, 0.01]) };
         let extended = compare(&[row], 0, Margin::default())[0][1].clone().unwrap();
         assert_eq!(extended.rounds_needed, found.rounds_needed_in_all);
+    }
+
+    #[test]
+    fn a_build_that_failed_in_most_rounds_of_an_extended_campaign_costs_the_others_nothing() {
+        let lost: Vec<f64> = (0..20).map(|round| -0.30 + 0.002 * f64::from(round % 3)).collect();
+        let row = |rounds_of_other: usize| Row {
+            cells: vec![Vec::new(), rounds(&lost), rounds(&lost[..rounds_of_other])],
+            looking: Looking::AtAnyTime,
+            ..Row::default()
+        };
+        let found = compare(&[row(3)], 0, Margin::default()).remove(0);
+        let [whole, few] = [1, 2].map(|at| found[at].clone().unwrap());
+        assert_eq!((whole.verdict, few.verdict), (Verdict::Regressed, Verdict::Undecided));
+        let both = compare(&[row(20)], 0, Margin::default()).remove(0);
+        assert_eq!(both[2].clone().unwrap().verdict, Verdict::Regressed);
     }
 
     #[test]

@@ -196,7 +196,7 @@ mod tests {
     use hdrhistogram::Histogram;
     use rqps_model::Verdict;
     use rqps_model::sample::{SecondRow, Slices};
-    use rqps_stats::Levels;
+    use rqps_stats::Looking;
 
     /// A round of so many events, one in fifty of which is slow.
     fn round(events: u64, usual: u64, slow: u64) -> Option<Measured> {
@@ -210,7 +210,7 @@ mod tests {
 
     fn compared(base: &[Option<Measured>], arm: &[Option<Measured>]) -> Vec<MeasureComparison> {
         let arms = [by_round(base, true), by_round(arm, true)];
-        let pairing = Pairing { base: 0, pairs: &[], planted: &[], missed: &[None, None], levels: Levels::ONCE };
+        let pairing = Pairing { base: 0, pairs: &[], planted: &[], missed: &[None, None], looking: Looking::default() };
         let rows = rows(&arms, &[true, true], pairing);
         let mut found = judged(&[rows], 2, 0, Margin::default()).remove(0).remove(1);
         // The client counts rows whatever the test is about.

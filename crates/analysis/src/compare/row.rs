@@ -3,7 +3,7 @@
 //! In: the rounds' ratios. Out: types.
 
 use crate::compare::round::RoundRatio;
-use rqps_stats::{Kept, Levels};
+use rqps_stats::{Kept, Looking};
 
 /// One test at one number of clients, or one group of them.
 #[derive(Debug, Clone, Default)]
@@ -14,8 +14,8 @@ pub(crate) struct Row {
     pub(crate) pairs: Vec<((usize, usize), Vec<RoundRatio>)>,
     /// By treatment: why its rounds, though there are numbers, are no comparison; empty where none is held back.
     pub(crate) held_back: Vec<Option<String>>,
-    /// At which levels its intervals are, after all looks at it.
-    pub(crate) levels: Levels,
+    /// When it was looked at, which says at which levels its intervals are.
+    pub(crate) looking: Looking,
     /// Treatments in which a change was planted.
     pub(crate) planted: Vec<usize>,
     /// What an A/A on this host had shown of its noise.
@@ -41,7 +41,7 @@ impl Row {
     }
 }
 
-/// Which treatments of a test are compared with which, and at which levels: the same for all of its amounts.
+/// Which treatments of a test are compared with which, and when: the same for all of its amounts.
 #[derive(Clone, Copy)]
 pub(crate) struct Pairing<'a> {
     /// Index of the base.
@@ -52,8 +52,8 @@ pub(crate) struct Pairing<'a> {
     pub(crate) planted: &'a [usize],
     /// By treatment what spoils a comparison with it.
     pub(crate) missed: &'a [Option<String>],
-    /// After all looks at the test.
-    pub(crate) levels: Levels,
+    /// When the test was looked at.
+    pub(crate) looking: Looking,
 }
 
 impl Pairing<'_> {
@@ -68,7 +68,7 @@ impl Pairing<'_> {
             cells: (0..self.missed.len()).map(against_base).collect(),
             pairs: self.pairs.iter().map(|&(a, b)| ((a, b), of(b, a))).collect(),
             held_back: Vec::new(),
-            levels: self.levels,
+            looking: self.looking,
             planted: self.planted.to_vec(),
             // It was kept of throughput only.
             kept: None,

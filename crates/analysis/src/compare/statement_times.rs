@@ -151,7 +151,7 @@ mod tests {
     use crate::read::measured::tests::measured;
     use hdrhistogram::Histogram;
     use rqps_model::sample::Slices;
-    use rqps_stats::Levels;
+    use rqps_stats::Looking;
 
     /// A round of 100 events, each of 9 reads of 100 µs and one write that takes as long as given.
     fn round(write_us: u64) -> Option<Measured> {
@@ -166,7 +166,7 @@ mod tests {
 
     fn compared(base: &[Option<Measured>], arm: &[Option<Measured>]) -> Vec<StatementTime> {
         let arms = [by_round(base), by_round(arm)];
-        let pairing = Pairing { base: 0, pairs: &[], planted: &[], missed: &[None, None], levels: Levels::ONCE };
+        let pairing = Pairing { base: 0, pairs: &[], planted: &[], missed: &[None, None], looking: Looking::default() };
         judged(&[rows(&arms, pairing)], 2, 0, Margin::default()).remove(0).remove(1)
     }
 

@@ -56,7 +56,7 @@ pub struct MeasureComparison {
     /// `p50`, `p95`, `p99`, `slow_seconds`, or a field of [`Cost`] such as `server_cpu_us`.
     pub measure: String,
     /// Whether `ratio`, its interval, the rounds and the MDE are differences: this less the base's.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub is_difference: bool,
     /// This over the base's, geometric mean over rounds.
     pub ratio: f64,

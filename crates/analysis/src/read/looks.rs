@@ -5,7 +5,7 @@
 //! that ended it.
 
 use rqps_model::plan::Round;
-use rqps_stats::{Levels, Look};
+use rqps_stats::{Levels, Look, Looking};
 use rqps_store::{Campaign, Status, StoreError};
 use std::collections::BTreeMap;
 
@@ -43,11 +43,11 @@ impl LevelsOfTests {
         LevelsOfTests::AtLast(tests.map(of_test).collect())
     }
 
-    /// Those of a test in which so many rounds are compared.
-    pub(crate) fn of_test(&self, test: &str, rounds: usize) -> Levels {
+    /// When a test was looked at.
+    pub(crate) fn of_test(&self, test: &str) -> Looking {
         match self {
-            LevelsOfTests::AtLast(levels) => levels.get(test).copied().unwrap_or_default(),
-            LevelsOfTests::AlwaysValid => Levels::always_valid(rounds),
+            LevelsOfTests::AtLast(levels) => Looking::AsPlanned(levels.get(test).copied().unwrap_or_default()),
+            LevelsOfTests::AlwaysValid => Looking::AtAnyTime,
         }
     }
 }

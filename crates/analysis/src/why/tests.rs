@@ -39,7 +39,14 @@ fn test(rqps: f64, own: Cost, measures: Vec<MeasureComparison>) -> TestFindings 
 }
 
 fn context(has_shares: bool) -> Context<'static> {
-    Context { base: 0, dialect: Dialect::Postgres, has_shares, twins: &[], alike: &[true, true] }
+    Context {
+        base: 0,
+        dialect: Dialect::Postgres,
+        has_shares,
+        twins: &[],
+        alike: &[true, true],
+        has_plans_of_base: &[true, true],
+    }
 }
 
 fn cost() -> Cost {
@@ -54,16 +61,14 @@ fn cost() -> Cost {
     }
 }
 
+/// A time in microseconds.
+fn time(name: &str, per_op: f64) -> Vec<WorkFindings> {
+    vec![WorkFindings { name: name.to_owned(), per_op, least: 0.0, most: 9.0, rounds: 5, counted: None }]
+}
+
 /// For how long sessions wait for a CPU, in microseconds an operation.
 fn run_delay(per_op: f64) -> Vec<WorkFindings> {
-    vec![WorkFindings {
-        name: WorkFindings::RUN_DELAY.to_owned(),
-        per_op,
-        least: 0.0,
-        most: 9.0,
-        rounds: 5,
-        counted: None,
-    }]
+    time(WorkFindings::RUN_DELAY, per_op)
 }
 
 #[test]
@@ -189,6 +194,29 @@ fn rare_work_that_goes_by_the_clock_is_no_cause() {
     assert_eq!(found(0.04, 1.25), 0);
     assert_eq!(found(0.04, 1.5), 1, "more a second");
     assert_eq!(found(2.0, 1.25), 1, "more than rare");
+}
+
+#[test]
+fn planning_goes_by_no_clock_and_a_statement_has_its_part_of_it() {
+    // 100 µs an operation on the base, 8 µs more.
+    let found = |statements: usize| {
+        let mut test = test(1.0 / 1.08, cost(), vec![measure("planning_us", 1.08)]);
+        test.statements = vec![("q".to_owned(), "SELECT 1".to_owned()); statements];
+        test.cells[0].work = time(WorkFindings::PLANNING, 100.0);
+        test.cells[1].work = time(WorkFindings::PLANNING, 108.0);
+        causes(&test, 1, context(true)).len()
+    };
+    assert_eq!(found(1), 1, "all of the change");
+    assert_eq!(found(20), 0, "a twentieth of it");
+}
+
+#[test]
+fn plans_that_are_compared_with_another_build_than_the_base_are_no_cause() {
+    let mut test = test(0.8, cost(), Vec::new());
+    let plan = PlanFindings { statement: "q".to_owned(), differs: true, ..PlanFindings::default() };
+    test.cells[1].plans = vec![plan];
+    assert_eq!(causes(&test, 1, context(false)).len(), 1);
+    assert_eq!(causes(&test, 1, Context { has_plans_of_base: &[true, false], ..context(false) }), []);
 }
 
 #[test]

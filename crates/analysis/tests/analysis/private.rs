@@ -142,3 +142,16 @@ fn no_literal_is_left_in_sight() {
     }
     assert_eq!(told_of(&full.campaign.suite, "x: 'secret'"), "x: '?'");
 }
+
+#[test]
+fn what_is_a_name_to_one_engine_and_a_literal_to_another_is_hidden() {
+    for engines in [[Engine::Postgres, Engine::Mysql], [Engine::Mysql, Engine::Postgres]] {
+        let mut found = full();
+        found.treatments.iter_mut().zip(engines).for_each(|(treatment, engine)| treatment.build.engine = engine);
+        for sql in ["SELECT a FROM t WHERE b = \"secret\"", "SELECT a FROM t WHERE b = $$secret$$"] {
+            found.tests[0].statements = vec![("q".to_owned(), sql.to_owned())];
+            let hidden = without_literals(found.clone());
+            assert!(!hidden.tests[0].statements[0].1.contains("secret"), "{engines:?}: {sql}");
+        }
+    }
+}

@@ -16,8 +16,12 @@ pub(super) const fn renewal(own: &Own) -> &'static str {
     }
 }
 
-/// What changes of a level cost a day, by `calls`; nothing where no test says how often it is done.
+/// What changes of a level cost a day, by `calls`; nothing where no test says how often it is done, and nothing at a
+/// rate, where throughput does not say how long a statement takes.
 pub(super) fn lines(findings: &Findings, own: &Own, level: &Level<'_>) -> Vec<String> {
+    if findings.is_open_loop() {
+        return Vec::new();
+    }
     let names = order::short_names(findings);
     let several = order::others(findings).len() > 1;
     let (mut costs, mut unclear): (Vec<(f64, String)>, usize) = (Vec::new(), 0);

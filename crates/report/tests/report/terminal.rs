@@ -60,7 +60,7 @@ fn two_builds_get_full_rows() {
         [1] plan-changed: another plan for select: Index Only Scan using sbtest#_pkey on
             sbtest# instead of Index Scan using sbtest#_pkey on sbtest#.
         [2] noisy: changes below 3.8 % could not be seen. About 14 rounds would do.
-        Note: another plan than the base's in 1 cell: hot-points pg1711_o2.
+        Note: another plan in 1 cell: hot-points pg1711_o2.
         Note: undecided, though the interval does not contain 1, in 1 cell:
               range-notcovered-pk pg1711_o2.
         Note: 9 of 32 comparisons undecided because changes as large as the margin could
