@@ -83,7 +83,7 @@ pub(crate) enum Command {
     /// Compare PostgreSQL 16.15 with 17.11 in about ten tests; a table and a report after a few minutes
     #[command(mut_args(flags::of_demo))]
     Demo(CampaignArgs),
-    /// Measure the noise of this host: a build against itself, kept for `rqps plan` to foretell what it would see
+    /// Measure the noise of this host: a build against itself, kept for `rqps plan` to predict what it would see
     ///
     /// What is kept lies in `floors` in $RQPS_STATE, else /var/lib/rqps for root, else ~/.local/state/rqps.
     #[command(mut_args(flags::of_calibrate))]
@@ -112,7 +112,7 @@ pub(crate) enum Command {
     Own(OwnCommand),
     /// Is this host fit to measure? Looks at CPUs, clock, memory, disk and other work, and names what to change
     ///
-    /// Nothing is changed. The exit code is 1 if there is a problem.
+    /// Nothing is changed without --apply. The exit code is 1 if there is a problem.
     Doctor(DoctorArgs),
     /// Clear what a process of rqps leaves when it ends
     #[command(name = rqps_lab::guard::COMMAND, hide = true)]
@@ -298,9 +298,9 @@ pub(crate) enum BuildsCommand {
         #[arg(required = true)]
         build: Vec<String>,
     },
-    /// Compile sources into the cache, such as postgres:src:. or postgres:src:17.12+o3
+    /// Compile sources into the cache, such as postgres:src:. or postgres:src:15.18+o3
     Make {
-        /// ENGINE:src:WHERE[@REVISION][+FLAVOUR][+patch=FILE], see the guide
+        /// ENGINE:src:WHERE[@REVISION][+FLAVOUR][+patch=FILE]; docs/builds.md tells all of it
         #[arg(required = true)]
         build: Vec<String>,
         #[arg(long, value_name = "N", help = JOBS)]

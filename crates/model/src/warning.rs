@@ -106,3 +106,17 @@ words! {
         ForeignLoad = "foreign-load",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_document_has_every_kind_in_its_order() {
+        let document = include_str!("../../../docs/warnings.md");
+        let first_columns = document.lines().filter_map(|line| line.strip_prefix("| `")?.split_once(" |"));
+        let told: Vec<&str> =
+            first_columns.flat_map(|(kinds, _)| kinds.split(", ")).map(|kind| kind.trim_matches('`')).collect();
+        assert_eq!(told, WarningKind::ALL.map(|kind| kind.name()));
+    }
+}

@@ -121,7 +121,7 @@ fn spec_fault(text: &str, error: &InvalidBuildSpec) -> Fault {
         }
         InvalidBuildSpec::Source(error) => Fault::error(error.to_string()).help(
             "such as postgres:src:. for a tree with its changes, postgres:src:.@merge-base for what it branched from, \
-             postgres:src:17.12 for a version, each with +FLAVOUR at the end if you like",
+             postgres:src:15.18 for a version, each with +FLAVOUR at the end if you like",
         ),
         InvalidBuildSpec::Name(name) => Fault::error(format!("`{name}` cannot name a build"))
             .expected("letters, digits, `.`, `_` and `-`, first a letter or digit, at most 64 in all"),

@@ -74,6 +74,6 @@ fn groups_of_real_tests_hold_as_often_as_stated() {
         assert!(rates[0] >= 0.92, "{n} rounds: {rates:?}");
         rows.push(std::iter::once(n.to_string()).chain(rates.map(document::cell)).collect());
     }
-    let header = ["rounds", "hold: averaged per round (ours)", "plain t", "all values pooled (not offered)"];
+    let header = ["rounds", "coverage: averaged per round (ours)", "plain t", "all values pooled (not offered)"];
     document::check("group-real", &document::table(&header, &rows), 0.006);
 }

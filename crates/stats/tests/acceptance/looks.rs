@@ -1,7 +1,7 @@
 //! A5 and A6: intervals that are looked at after every round, by whoever stops when they show something.
 //!
 //! In: simulated rounds, and whole rounds of a real A/A campaign. Out: how often a look shows a change that is not
-//! there, how soon a cell is decided, and how often the interval that it ended with holds the truth.
+//! there, how soon a cell is decided, and how often the interval that it ended with contains the truth.
 
 use crate::document;
 use crate::noise::{Noise, Shape, excludes_zero};
@@ -78,7 +78,7 @@ fn who_stops_at_the_first_look_that_shows_something_errs_no_more_often() {
         rows.push(row.chain([format!("{bias:.2}")]).collect());
     }
     let verdicts = ["equal", "regressed", "improved", "undecided"];
-    let header = [&["CV of a run", "true change", "rounds"][..], &verdicts, &["hold", "bias, %"]].concat();
+    let header = [&["CV of a run", "true change", "rounds"][..], &verdicts, &["coverage", "bias, %"]].concat();
     document::check("looks", &document::table(&header, &rows), 0.015);
 }
 
@@ -183,7 +183,7 @@ fn real_rounds_are_decided_without_finding_what_is_not_there() {
     let all = held.iter().sum::<usize>() as f64 / cells;
     let row = [all, worst, equal / cells, changed / cells].map(document::cell);
     let row = row.into_iter().chain([format!("{:.2}", rounds / cells)]).collect();
-    let header = ["hold: all", "the worst test", "equal", "changed", "rounds of 12"];
+    let header = ["coverage: all", "the worst test", "equal", "changed", "rounds of 12"];
     document::check("looks-real", &document::table(&header, &[row]), 0.015);
     assert!(all >= 0.95 && worst >= 0.88 && changed / cells <= 0.05, "{all} {worst} {changed}");
 }

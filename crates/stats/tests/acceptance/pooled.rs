@@ -146,7 +146,7 @@ fn row(outcome: &Outcome, of: [String; 2]) -> Vec<String> {
 }
 
 fn check(name: &str, of: [&str; 2], rows: &[Vec<String>]) {
-    let header = [of[0], of[1], "hold: all", "the worst test", "plain t", "half-width, %", "of the plain t, %"];
+    let header = [of[0], of[1], "coverage: all", "the worst test", "plain t", "half-width, %", "of the plain t, %"];
     document::check(name, &document::table(&header, rows), 0.004);
     for row in rows {
         let (all, worst): (f64, f64) = (row[2].parse().unwrap(), row[3].parse().unwrap());
@@ -250,7 +250,7 @@ fn noise_that_was_kept_holds_noisy_tests_more_often_in_narrower_intervals() {
             of.into_iter().chain(rates).chain([width(&all.half_widths), width(&all.plain_half_widths)]).collect(),
         );
     }
-    let header = ["rounds", "noise beside that kept", "counted", "hold: all", "the worst test", "without: all"];
+    let header = ["rounds", "noise beside that kept", "counted", "coverage: all", "the worst test", "without: all"];
     let more = ["the worst test", "half-width, %", "without, %"];
     document::check("kept", &document::table(&[&header[..], &more].concat(), &rows), 0.01);
 }

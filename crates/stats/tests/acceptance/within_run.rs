@@ -75,7 +75,11 @@ fn trimmed_means_hold_the_truth_while_cycles_are_independent() {
             document::cell(root(plain_squares)),
         ]);
     }
-    let header =
-        ["500 cycles, spread 5 %", "95 % intervals that hold", "error of the trimmed mean, %", "of the plain mean, %"];
+    let header = [
+        "500 cycles, spread 5 %",
+        "95 % intervals that contain it",
+        "error of the trimmed mean, %",
+        "of the plain mean, %",
+    ];
     document::check("trimmed-mean", &document::table(&header, &rows), 0.01);
 }
