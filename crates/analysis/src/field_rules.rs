@@ -3,8 +3,8 @@
 //! In: all tests with verdicts and causes. Out: the [`Rule`]s that hold for a treatment's losses. They say where to
 //! look; the figures that they are drawn from stand beside them. docs/explain.md has them in words.
 
-use crate::findings::{Cause, CellFindings, Comparison, Rule, TestFindings, WorkFindings};
-use crate::why::{instructions, is_miss};
+use crate::findings::{Cause, CellFindings, Comparison, Cost, Rule, TestFindings, WorkFindings};
+use crate::why::{instructions, is_miss, is_switches};
 use rqps_model::Verdict;
 
 /// CPU per operation, and what the CPU counts, are the same where their interval is within this of the base's.
@@ -12,12 +12,6 @@ const SAME: f64 = 0.05;
 
 /// What stands before the length of a range in a test's name.
 const RANGE: &str = "_range=";
-
-/// The measures of context switches.
-const SWITCHES: [&str; 3] = ["voluntary_switches", "involuntary_switches", "cs_per_op"];
-
-/// The measure of what is read from the device.
-const READ: &str = "rkb_per_op";
 
 /// The ends of names of tests that differ in their index alone: the secondary one, and the primary key.
 const SECONDARY: &str = "-si";
@@ -50,8 +44,8 @@ fn has_lost(cell: &CellFindings) -> bool {
 
 fn contention(test: &TestFindings, treatment: usize) -> Option<Rule> {
     let cell = &test.cells[treatment];
-    let is_same = is_same(cell, "server_cpu_us")?;
-    let is_more = |cause: &Cause| more_of(cause).is_some_and(|measure| SWITCHES.contains(&measure));
+    let is_same = is_same(cell, Cost::SERVER_CPU.name)?;
+    let is_more = |cause: &Cause| more_of(cause).is_some_and(is_switches);
     (test.clients > 1 && is_same && cell.causes.iter().any(is_more)).then_some(Rule::Contention)
 }
 
@@ -94,7 +88,7 @@ fn ranges(test: &TestFindings, beside: &[&TestFindings], treatment: usize) -> Op
         let cell = &other.cells[treatment];
         // What is read from the device is neither one per statement nor one per row: it goes by the pages that are not
         // in memory.
-        if cell.causes.iter().any(|cause| more_of(cause) == Some(READ)) {
+        if cell.causes.iter().any(|cause| more_of(cause) == Some(Cost::READ_KB.name)) {
             return None;
         }
         all.extend(cell.comparison.clone().map(|comparison| (length, &other.name[..], comparison)));

@@ -7,6 +7,7 @@ mod answers;
 mod blocked;
 mod cause;
 mod comparison;
+mod cost;
 mod counter;
 mod not_sampled;
 mod plan;
@@ -27,6 +28,7 @@ pub use blocked::BlockedFindings;
 pub use cause::{Cause, Moved};
 pub(crate) use comparison::is_beyond_chance;
 pub use comparison::{Comparison, MeasureComparison, RoundFindings};
+pub use cost::{Cost, CostField};
 pub use counter::{CounterFindings, CounterUnit};
 pub use not_sampled::NotSampled;
 pub use plan::{EstimateDifference, PlanDifference, PlanFindings};
@@ -371,55 +373,6 @@ impl CellFindings {
     pub fn is_sla_missed(&self) -> bool {
         self.sla.is_some_and(|sla| !sla.is_held())
     }
-}
-
-/// Costs per operation of all clients, and what the device took for a request. An operation is a statement, for `scan`
-/// a thousand rows, of steps a row or query. `relative` = this / base, keyed by the same names.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Cost {
-    /// `cpu/o`: percent of the machine times seconds, per operation.
-    pub cpu_per_op: f64,
-    /// `cs/o`: context switches per operation.
-    pub cs_per_op: f64,
-    /// `r/o`: device reads per operation.
-    pub r_per_op: f64,
-    /// `rKB/o`: KB read from the device per operation.
-    pub rkb_per_op: f64,
-    /// `wKB/o`: KB written to the device per operation.
-    pub wkb_per_op: f64,
-    /// `o/s`: operations per second.
-    pub ops_per_s: f64,
-    /// Host CPU microseconds per operation.
-    pub host_cpu_us: f64,
-    /// Server CPU microseconds per operation.
-    pub server_cpu_us: f64,
-    /// Client CPU microseconds per operation.
-    pub client_cpu_us: f64,
-    /// Server's share of user time in its CPU time.
-    pub server_user_share: f64,
-    /// Bytes that the server's processes wrote per operation.
-    pub server_write_bytes_per_op: f64,
-    /// Device flushes per operation.
-    pub flushes_per_op: f64,
-    /// Mean milliseconds of a read of the device, from its queueing to its end; 0 where there was none.
-    #[serde(default)]
-    pub read_ms: f64,
-    /// The same of a write.
-    #[serde(default)]
-    pub write_ms: f64,
-    /// The same of a flush.
-    #[serde(default)]
-    pub flush_ms: f64,
-    /// Page faults of the server's processes per operation.
-    pub server_faults_per_op: f64,
-    /// Server's memory at the end of the test.
-    pub server_memory_bytes: f64,
-    /// Share of the host's CPU time that was stolen.
-    pub steal_share: f64,
-    /// Share of the host's CPU time that was idle.
-    pub idle_share: f64,
-    /// This / base by name of the fields above; absent where the base is 0.
-    pub relative: BTreeMap<String, f64>,
 }
 
 /// Latency of one statement kind.

@@ -187,7 +187,7 @@ fn trimmed(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::findings::{MeasureComparison, SlaFindings};
+    use crate::findings::{Cost, MeasureComparison, SlaFindings};
     use rqps_model::{Group, Interleave, Unit};
 
     fn cell(comparison: Option<(Verdict, f64)>) -> CellFindings {
@@ -281,7 +281,7 @@ mod tests {
             let mut tests = tests_of(&vec![("scan", 1, Some((Undecided, 1.0))); latencies.len()]);
             for (test, verdicts) in tests.iter_mut().zip(latencies) {
                 test.cells[1].comparison.as_mut().unwrap().remark = Some(open_loop::REMARK.to_owned());
-                let quantiles = MeasureComparison::LATENCY.into_iter().chain(["server_cpu_us"]);
+                let quantiles = MeasureComparison::LATENCY.into_iter().chain([Cost::SERVER_CPU.name]);
                 let measure =
                     |(name, &verdict)| MeasureComparison { verdict, ..MeasureComparison::undecided(name, 1.0, 5) };
                 test.cells[1].measures = quantiles.zip(*verdicts).map(measure).collect();

@@ -11,7 +11,9 @@ mod time;
 pub(crate) use cpu_events::{instructions, is_miss};
 
 use crate::evidence::counts::{COUNTS, Count};
-use crate::findings::{Cause, CellFindings, Comparison, Cost, MeasureComparison, TestFindings, WorkFindings};
+use crate::findings::{
+    Cause, CellFindings, Comparison, Cost, CostField, MeasureComparison, TestFindings, WorkFindings,
+};
 use moved::{WORTH_A_SHARE, work};
 use rqps_sql::{Dialect, is_read, is_transaction_border};
 
@@ -25,16 +27,14 @@ const RARE: f64 = 20.0;
 
 /// What servers write. A test that only reads has none of it.
 const WRITTEN: [&str; 6] =
-    ["server_write_bytes_per_op", "wal_bytes", "wal_records", "wal_full_pages", "redo_bytes", "binlog_bytes"];
+    [Cost::SERVER_WRITES.name, "wal_bytes", "wal_records", "wal_full_pages", "redo_bytes", "binlog_bytes"];
 
 /// Amounts of a second that differ by less than this factor are the same.
 const SAME: f64 = 1.05;
 
 /// A measure of work.
 struct Work {
-    name: &'static str,
-    /// Its field.
-    of: fn(&Cost) -> f64,
+    cost: CostField,
     /// The amount per operation below which it costs next to nothing.
     least: f64,
     /// What takes its place where the sessions themselves were followed. In the switches of the host are those of the
@@ -43,26 +43,30 @@ struct Work {
     in_sessions: &'static [&'static str],
 }
 
-const fn measure(name: &'static str, of: fn(&Cost) -> f64, least: f64, in_sessions: &'static [&'static str]) -> Work {
-    Work { name, of, least, in_sessions }
+const fn work_of(cost: CostField, least: f64, in_sessions: &'static [&'static str]) -> Work {
+    Work { cost, least, in_sessions }
 }
+
+/// What is counted of switches, of sessions or of the host.
+const SWITCHES: Work =
+    work_of(Cost::SWITCHES, 0.01, &[WorkFindings::VOLUNTARY_SWITCHES, WorkFindings::INVOLUNTARY_SWITCHES]);
 
 /// The measures of work, in the order in which they are told.
 const WORK: [Work; 4] = [
-    measure("cs_per_op", |cost| cost.cs_per_op, 0.01, &["voluntary_switches", "involuntary_switches"]),
-    measure("server_write_bytes_per_op", |cost| cost.server_write_bytes_per_op, 10.0, &[]),
-    measure("rkb_per_op", |cost| cost.rkb_per_op, 0.01, &[]),
-    measure("server_faults_per_op", |cost| cost.server_faults_per_op, 0.01, &["session_faults"]),
+    SWITCHES,
+    work_of(Cost::SERVER_WRITES, 10.0, &[]),
+    work_of(Cost::READ_KB, 0.01, &[]),
+    work_of(Cost::SERVER_FAULTS, 0.01, &[WorkFindings::SESSION_FAULTS]),
 ];
+
+/// Whether a measure is one of context switches.
+pub(crate) fn is_switches(measure: &str) -> bool {
+    SWITCHES.cost.name == measure || SWITCHES.in_sessions.contains(&measure)
+}
 
 /// What sessions wait for of the device with the data: how long a request takes, and how many an operation has. Data
 /// are written in the background, and are left out.
-const DEVICE: [(&str, Amount, Amount); 2] = [
-    ("read_ms", |cost| cost.read_ms, |cost| cost.r_per_op),
-    ("flush_ms", |cost| cost.flush_ms, |cost| cost.flushes_per_op),
-];
-
-type Amount = fn(&Cost) -> f64;
+const DEVICE: [(CostField, CostField); 2] = [(Cost::READ_MS, Cost::READS), (Cost::FLUSH_MS, Cost::FLUSHES)];
 
 /// What a campaign's tests are explained with.
 #[derive(Debug, Clone, Copy)]
@@ -167,7 +171,7 @@ impl Change {
     /// other reason than that it is slower.
     fn goes_by_the_clock(&self, cause: &Cause) -> bool {
         let Some((measure, from, to)) = amounts(cause).filter(|(measure, ..)| !is_time(measure)) else { return false };
-        let of_work = WORK.iter().find(|one| one.name == measure).map(|one| one.least);
+        let of_work = WORK.iter().find(|one| one.cost.name == measure).map(|one| one.least);
         let least = of_work.or_else(|| COUNTS.iter().find(|count| count.name == measure).map(|count| count.least));
         let is_rare = least.is_some_and(|least| from.min(to) < RARE * least);
         let is_beside = is_rare || (self.reads && WRITTEN.contains(&measure));
@@ -276,7 +280,7 @@ fn worked([cell, base]: [&CellFindings; 2], one: &Work, [own, of_base]: [&Cost; 
     let in_sessions = |name: &&'static str| Some((*name, cell.work(name)?.per_op, base.work(name)?.per_op));
     let followed: Vec<(&str, f64, f64)> = one.in_sessions.iter().filter_map(in_sessions).collect();
     let amounts = match followed.is_empty() {
-        true => vec![(one.name, (one.of)(own), (one.of)(of_base))],
+        true => vec![(one.cost.name, (one.cost.of)(own), (one.cost.of)(of_base))],
         false => followed,
     };
     let told = amounts.into_iter().filter(|(_, own, base)| own.max(*base) >= one.least);
@@ -285,13 +289,13 @@ fn worked([cell, base]: [&CellFindings; 2], one: &Work, [own, of_base]: [&Cost; 
 
 /// Requests of the device that take longer or shorter, where all of an operation's take a tenth of its time or more.
 fn device(cell: &CellFindings, clients: u32, [own, base]: [&Cost; 2]) -> impl Iterator<Item = Cause> {
-    let matters = move |cost: &Cost, ms: Amount, requests: Amount| {
+    let matters = move |cost: &Cost, ms: CostField, requests: CostField| {
         let of_operation_ms = f64::from(clients.max(1)) * 1e3 / cost.ops_per_s;
-        requests(cost) * ms(cost) >= WORTH_A_SHARE * of_operation_ms
+        (requests.of)(cost) * (ms.of)(cost) >= WORTH_A_SHARE * of_operation_ms
     };
-    DEVICE.into_iter().filter_map(move |(name, ms, requests)| {
+    DEVICE.into_iter().filter_map(move |(ms, requests)| {
         let is_told = [own, base].into_iter().any(|cost| matters(cost, ms, requests));
-        work(cell, name, ms(own), ms(base)).filter(|_| is_told)
+        work(cell, ms.name, (ms.of)(own), (ms.of)(base)).filter(|_| is_told)
     })
 }
 

@@ -30,13 +30,13 @@ pub fn files(findings: &Findings) -> Vec<(String, Vec<u8>)> {
 /// All costs in true units, full precision: one line per test and treatment, per statement or, for `scan`, per 1000
 /// rows of all clients.
 fn costs(findings: &Findings, level: &Level<'_>) -> String {
-    let heads: Vec<&str> = metric::ALL.iter().map(|metric| metric.name).collect();
+    let heads: Vec<&str> = metric::ALL.iter().map(|metric| metric.cost.name).collect();
     let mut out = format!("test\tclients\ttreatment\tper\t{}\n", heads.join("\t"));
     for (_, test) in level.blocks.iter().flat_map(|block| &block.tests) {
         let per = metric::per(findings, test);
         for index in order::base_first(findings) {
             let Some(cost) = &test.cells[index].cost else { continue };
-            let value = |metric: &Metric| (metric.value)(cost).to_string();
+            let value = |metric: &Metric| (metric.cost.of)(cost).to_string();
             let values: Vec<String> = metric::ALL.iter().map(value).collect();
             let (name, treatment) = (text::plain(&test.name), text::plain(&findings.treatments[index].name));
             out.push_str(&format!("{name}\t{}\t{treatment}\t{per}\t{}\n", test.clients, values.join("\t")));

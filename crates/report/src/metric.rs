@@ -3,17 +3,17 @@
 //! One list for the page and for the file of true units, so that a metric is described once.
 
 use crate::{number, suite};
-use rqps_analysis::findings::{Cost, Findings, TestFindings};
+use rqps_analysis::findings::{Cost, CostField, Findings, TestFindings};
 use rqps_model::Unit;
 
 /// One cost.
 pub(crate) struct Metric {
-    /// Field of [`Cost`], which is also the key of `Cost::relative` and the column in files.
-    pub(crate) name: &'static str,
+    /// Its field; the name is also the key of `Cost::relative` and the column in files.
+    pub(crate) cost: CostField,
     /// What the page calls it.
     pub(crate) title: &'static str,
-    /// Its value.
-    pub(crate) value: fn(&Cost) -> f64,
+    /// What a sentence calls it.
+    pub(crate) in_words: &'static str,
     /// Its value as text with unit.
     pub(crate) show: fn(f64) -> String,
 }
@@ -21,7 +21,7 @@ pub(crate) struct Metric {
 impl Metric {
     /// Whether it is a share of a whole, whose changes are shown in percentage points.
     pub(crate) fn is_share(&self) -> bool {
-        self.name.ends_with("_share")
+        self.cost.name.ends_with("_share")
     }
 }
 
@@ -50,29 +50,37 @@ fn device_ms(value: f64) -> String {
     if value == 0.0 { "none".to_owned() } else { number::duration_us(value * 1e3) }
 }
 
-const fn metric(name: &'static str, title: &'static str, value: fn(&Cost) -> f64, show: fn(f64) -> String) -> Metric {
-    Metric { name, title, value, show }
+const fn metric(cost: CostField, title: &'static str, show: fn(f64) -> String) -> Metric {
+    Metric { cost, title, in_words: title, show }
+}
+
+impl Metric {
+    /// With other words in sentences, where the title abbreviates.
+    const fn said(self, in_words: &'static str) -> Metric {
+        Metric { in_words, ..self }
+    }
 }
 
 /// All of them, those that explain most first.
-pub(crate) const ALL: [Metric; 19] = [
-    metric("server_cpu_us", "Server CPU", |c| c.server_cpu_us, number::duration_us),
-    metric("server_user_share", "of it in user mode", |c| c.server_user_share, number::percent),
-    metric("client_cpu_us", "Client CPU", |c| c.client_cpu_us, number::duration_us),
-    metric("host_cpu_us", "Host CPU", |c| c.host_cpu_us, number::duration_us),
-    metric("cs_per_op", "cs/o: host context switches", |c| c.cs_per_op, count),
-    metric("r_per_op", "r/o: device reads", |c| c.r_per_op, count),
-    metric("rkb_per_op", "rKB/o: read from device", |c| c.rkb_per_op, kilobytes),
-    metric("wkb_per_op", "wKB/o: written to device", |c| c.wkb_per_op, kilobytes),
-    metric("server_write_bytes_per_op", "Written by the server", |c| c.server_write_bytes_per_op, written_bytes),
-    metric("flushes_per_op", "Device flushes", |c| c.flushes_per_op, count),
-    metric("read_ms", "Time of a device read", |c| c.read_ms, device_ms),
-    metric("write_ms", "Time of a device write", |c| c.write_ms, device_ms),
-    metric("flush_ms", "Time of a device flush", |c| c.flush_ms, device_ms),
-    metric("server_faults_per_op", "Server page faults", |c| c.server_faults_per_op, count),
-    metric("cpu_per_op", "cpu/o: % of machine × s", |c| c.cpu_per_op, count),
-    metric("ops_per_s", "o/s: operations per second", |c| c.ops_per_s, number::grouped),
-    metric("server_memory_bytes", "Server memory at the end", |c| c.server_memory_bytes, written_bytes),
-    metric("idle_share", "Host CPU idle", |c| c.idle_share, number::percent),
-    metric("steal_share", "Host CPU stolen", |c| c.steal_share, number::percent),
+pub(crate) const ALL: [Metric; Cost::FIELDS.len()] = [
+    metric(Cost::SERVER_CPU, "Server CPU", number::duration_us),
+    metric(Cost::USER_SHARE, "of it in user mode", number::percent),
+    metric(Cost::CLIENT_CPU, "Client CPU", number::duration_us),
+    metric(Cost::HOST_CPU, "Host CPU", number::duration_us),
+    metric(Cost::SWITCHES, "cs/o: host context switches", count).said("context switches of the whole host"),
+    metric(Cost::READS, "r/o: device reads", count),
+    metric(Cost::READ_KB, "rKB/o: read from device", kilobytes).said("read from the device"),
+    metric(Cost::WRITTEN_KB, "wKB/o: written to device", kilobytes),
+    metric(Cost::SERVER_WRITES, "Written by the server", written_bytes).said("written by the server"),
+    metric(Cost::FLUSHES, "Device flushes", count),
+    metric(Cost::READ_MS, "Time of a device read", device_ms).said("time of a read from the device"),
+    metric(Cost::WRITE_MS, "Time of a device write", device_ms),
+    metric(Cost::FLUSH_MS, "Time of a device flush", device_ms).said("time of a flush of the device"),
+    metric(Cost::SERVER_FAULTS, "Server page faults", count)
+        .said("page faults of the whole server, sessions being opened included,"),
+    metric(Cost::CPU, "cpu/o: % of machine × s", count),
+    metric(Cost::OPERATIONS, "o/s: operations per second", number::grouped),
+    metric(Cost::SERVER_MEMORY, "Server memory at the end", written_bytes),
+    metric(Cost::IDLE, "Host CPU idle", number::percent),
+    metric(Cost::STEAL, "Host CPU stolen", number::percent),
 ];

@@ -9,7 +9,7 @@ use crate::{
 };
 use rqps_analysis::count_title;
 use rqps_analysis::findings::{
-    Cause, CellFindings, Findings, Moved, PlanFindings, ProfileFindings, Rule, TestFindings, WorkFindings,
+    Cause, CellFindings, Cost, Findings, Moved, PlanFindings, ProfileFindings, Rule, TestFindings, WorkFindings,
 };
 use rqps_model::plural;
 use serde_json::{Value, json};
@@ -52,16 +52,16 @@ pub(crate) fn sentence(findings: &Findings, test: &TestFindings, treatment: usiz
 
 /// The measures that explain most changes, as what would have been seen of them is told.
 const SEEN: [(&str, &str); 5] = [
-    ("server_cpu_us", "server CPU"),
-    ("client_cpu_us", "client CPU"),
+    (Cost::SERVER_CPU.name, "server CPU"),
+    (Cost::CLIENT_CPU.name, "client CPU"),
     (OF_SESSIONS, "voluntary switches of sessions"),
     (OF_HOST, "context switches of the whole host"),
-    ("server_write_bytes_per_op", "bytes written"),
+    (Cost::SERVER_WRITES.name, "bytes written"),
 ];
 
 /// Switches of sessions, and what takes their place where sessions could not be followed.
-const OF_SESSIONS: &str = "voluntary_switches";
-const OF_HOST: &str = "cs_per_op";
+const OF_SESSIONS: &str = WorkFindings::VOLUNTARY_SWITCHES;
+const OF_HOST: &str = Cost::SWITCHES.name;
 
 /// That nothing explains a change, and how large a change of the usual causes would have been found.
 fn not_explained(cell: &CellFindings) -> String {
@@ -148,9 +148,9 @@ fn words(cause: &Cause, per: &str) -> Option<String> {
             format!("{} of the change is waiting{on}", number::percent(share.min(1.0)))
         }
         Cause::Work { measure, moved } => {
-            let known = metric::ALL.iter().find(|metric| metric.name == measure);
+            let known = metric::ALL.iter().find(|metric| metric.cost.name == measure);
             let (name, show) = known.map_or((count_title(measure), metric::count as fn(f64) -> String), |metric| {
-                (plain_name(metric.name, metric.title), metric.show)
+                (metric.in_words, metric.show)
             });
             match measure.ends_with("_ms") || measure == WorkFindings::CYCLES_PER_INSTRUCTION {
                 true => moved_by(name, moved, show),
@@ -159,19 +159,6 @@ fn words(cause: &Cause, per: &str) -> Option<String> {
         }
     };
     Some(words)
-}
-
-/// What the table of costs abbreviates, in words.
-fn plain_name<'a>(name: &str, title: &'a str) -> &'a str {
-    match name {
-        OF_HOST => "context switches of the whole host",
-        "rkb_per_op" => "read from the device",
-        "server_write_bytes_per_op" => "written by the server",
-        "server_faults_per_op" => "page faults of the whole server, sessions being opened included,",
-        "read_ms" => "time of a read from the device",
-        "flush_ms" => "time of a flush of the device",
-        _ => title,
-    }
 }
 
 /// `server CPU per statement −33 % (−35 to −31 %): 12.3 µs → 8.2 µs`, with the change's interval in parentheses.

@@ -10,7 +10,7 @@ use crate::compare::round::RoundRatio;
 use crate::compare::row::{Pairing, Row};
 use crate::evidence::cost::cost;
 use crate::evidence::counts::COUNTS;
-use crate::findings::{Comparison, Cost, MeasureComparison};
+use crate::findings::{Comparison, Cost, CostField, MeasureComparison};
 use crate::read::measured::Measured;
 use rqps_model::sample::per_second;
 use rqps_stats::{Margin, median};
@@ -19,10 +19,15 @@ use rqps_store::EVENT;
 /// One number of a round, of which less is better.
 struct Measure {
     name: &'static str,
-    /// Of a sample with a number; `None` where it is not known.
-    value: fn(&Measured) -> Option<f64>,
+    value: Value,
     /// What is compared of it.
     scale: Scale,
+}
+
+/// How a measure is read from a sample with a number; `None` where it is not known.
+enum Value {
+    OfSample(fn(&Measured) -> Option<f64>),
+    OfCost(CostField),
 }
 
 /// What is compared of a measure.
@@ -35,7 +40,11 @@ enum Scale {
 }
 
 const fn ratio(name: &'static str, value: fn(&Measured) -> Option<f64>) -> Measure {
-    Measure { name, value, scale: Scale::Ratio }
+    Measure { name, value: Value::OfSample(value), scale: Scale::Ratio }
+}
+
+const fn cost_ratio(field: CostField) -> Measure {
+    Measure { name: field.name, value: Value::OfCost(field), scale: Scale::Ratio }
 }
 
 /// Quantiles of whole events, steadiness, and costs by the names of the fields of [`Cost`]. After these come the counts
@@ -44,16 +53,16 @@ const MEASURES: [Measure; 12] = [
     ratio("p50", |sample| quantile(sample, 0.5)),
     ratio("p95", |sample| quantile(sample, 0.95)),
     ratio("p99", |sample| quantile(sample, 0.99)),
-    Measure { name: MeasureComparison::SLOW_SECONDS, value: slow_seconds, scale: Scale::Difference },
-    ratio("server_cpu_us", |sample| Some(costs(sample)?.server_cpu_us)),
-    ratio("client_cpu_us", |sample| Some(costs(sample)?.client_cpu_us)),
-    ratio("cs_per_op", |sample| Some(costs(sample)?.cs_per_op)),
-    ratio("server_write_bytes_per_op", |sample| Some(costs(sample)?.server_write_bytes_per_op)),
-    ratio("server_faults_per_op", |sample| Some(costs(sample)?.server_faults_per_op)),
-    ratio("rkb_per_op", |sample| Some(costs(sample)?.rkb_per_op)),
-    // Of a device that was asked nothing it is not known.
-    ratio("read_ms", |sample| Some(costs(sample)?.read_ms).filter(|ms| *ms > 0.0)),
-    ratio("flush_ms", |sample| Some(costs(sample)?.flush_ms).filter(|ms| *ms > 0.0)),
+    Measure { name: MeasureComparison::SLOW_SECONDS, value: Value::OfSample(slow_seconds), scale: Scale::Difference },
+    cost_ratio(Cost::SERVER_CPU),
+    cost_ratio(Cost::CLIENT_CPU),
+    cost_ratio(Cost::SWITCHES),
+    cost_ratio(Cost::SERVER_WRITES),
+    cost_ratio(Cost::SERVER_FAULTS),
+    cost_ratio(Cost::READ_KB),
+    // These are 0, and no ratio, of a device that was asked nothing.
+    cost_ratio(Cost::READ_MS),
+    cost_ratio(Cost::FLUSH_MS),
 ];
 
 /// All measures, counts included.
@@ -67,9 +76,10 @@ fn scale(at: usize) -> Scale {
     MEASURES.get(at).map_or(Scale::Ratio, |measure| measure.scale)
 }
 
-fn value(at: usize, sample: &Measured) -> Option<f64> {
-    match MEASURES.get(at) {
-        Some(measure) => (measure.value)(sample),
+fn value(at: usize, sample: &Measured, cost: Option<&Cost>) -> Option<f64> {
+    match MEASURES.get(at).map(|measure| &measure.value) {
+        Some(Value::OfSample(value)) => value(sample),
+        Some(Value::OfCost(field)) => cost.map(field.of),
         None => COUNTS[at - MEASURES.len()].per_op(sample),
     }
 }
@@ -92,7 +102,7 @@ fn quantile(sample: &Measured, fraction: f64) -> Option<f64> {
 /// Fewer seconds tell nothing of how steady a sample was.
 const FEWEST_SECONDS: usize = 10;
 
-/// The share of the seconds in which less than half was done of what is done in the second in the middle.
+/// The share of the seconds in which less than half of the median second's work was done.
 fn slow_seconds(sample: &Measured) -> Option<f64> {
     let rates = per_second(&sample.seconds, sample.sample.seconds, |row| row.operations);
     if rates.len() < FEWEST_SECONDS || sample.sample.record.is_some() {
@@ -100,10 +110,6 @@ fn slow_seconds(sample: &Measured) -> Option<f64> {
     }
     let usual = median(&rates).ok().filter(|usual| *usual > 0.0)?;
     Some(rates.iter().filter(|rate| **rate < usual / 2.0).count() as f64 / rates.len() as f64)
-}
-
-fn costs(sample: &Measured) -> Option<Cost> {
-    cost(std::iter::once(sample), None, 1.0)
 }
 
 /// The measures of one round, as far as they are known and can be compared.
@@ -116,7 +122,8 @@ pub(crate) fn by_round(rounds: &[Option<Measured>], writes: bool) -> Vec<Option<
         Scale::Difference => writes,
     };
     let of = |sample: &Measured| {
-        std::array::from_fn(|at| value(at, sample).filter(|value| is_comparable(scale(at), *value)))
+        let cost = cost(std::iter::once(sample), None, 1.0);
+        std::array::from_fn(|at| value(at, sample, cost.as_ref()).filter(|value| is_comparable(scale(at), *value)))
     };
     rounds.iter().map(|round| round.as_ref().filter(|sample| sample.has_number()).map(of)).collect()
 }

@@ -4,7 +4,7 @@
 //! test's unit of throughput (a statement; for `scan` a thousand rows), whichever client did it, so that what is spent
 //! per second is always cost per operation times operations per second. It judges nothing.
 
-use crate::findings::Cost;
+use crate::findings::{Cost, CostField};
 use crate::read::measured::Measured;
 use rqps_model::facts::LoadFacts;
 use rqps_model::sample::Resources;
@@ -68,36 +68,12 @@ fn of_used(used: &Used, operations: f64, ops_per_s: f64) -> Option<Cost> {
 /// This / base by the names of the fields. Where both are 0 nothing changed, and it is 1; where only the base is 0
 /// there is no ratio.
 pub(crate) fn relative(cost: &Cost, base: &Cost) -> BTreeMap<String, f64> {
-    let ratio = |(name, value): (&str, f64), base: f64| match (value == 0.0, base == 0.0) {
-        (true, true) => Some((name.to_owned(), 1.0)),
-        (false, true) => None,
-        _ => Some((name.to_owned(), value / base)),
+    let ratio = |field: CostField| match ((field.of)(cost), (field.of)(base)) {
+        (0.0, 0.0) => Some((field.name.to_owned(), 1.0)),
+        (_, 0.0) => None,
+        (this, base) => Some((field.name.to_owned(), this / base)),
     };
-    fields(cost).into_iter().zip(fields(base)).filter_map(|(this, (_, base))| ratio(this, base)).collect()
-}
-
-fn fields(cost: &Cost) -> [(&'static str, f64); 19] {
-    [
-        ("cpu_per_op", cost.cpu_per_op),
-        ("cs_per_op", cost.cs_per_op),
-        ("r_per_op", cost.r_per_op),
-        ("rkb_per_op", cost.rkb_per_op),
-        ("wkb_per_op", cost.wkb_per_op),
-        ("ops_per_s", cost.ops_per_s),
-        ("host_cpu_us", cost.host_cpu_us),
-        ("server_cpu_us", cost.server_cpu_us),
-        ("client_cpu_us", cost.client_cpu_us),
-        ("server_user_share", cost.server_user_share),
-        ("server_write_bytes_per_op", cost.server_write_bytes_per_op),
-        ("flushes_per_op", cost.flushes_per_op),
-        ("read_ms", cost.read_ms),
-        ("write_ms", cost.write_ms),
-        ("flush_ms", cost.flush_ms),
-        ("server_faults_per_op", cost.server_faults_per_op),
-        ("server_memory_bytes", cost.server_memory_bytes),
-        ("steal_share", cost.steal_share),
-        ("idle_share", cost.idle_share),
-    ]
+    Cost::FIELDS.into_iter().filter_map(ratio).collect()
 }
 
 /// What samples with a number used.

@@ -75,15 +75,20 @@ pub(crate) const COUNTS: [Count; 54] = [
     of("rows_returned", "rows returned", Source::Client, 0.01).explained("Actual Rows"),
     // Times are told in whole microseconds.
     of(WorkFindings::PLANNING, "planning each statement once", Source::Planning, 10.0),
-    in_sessions("voluntary_switches", "voluntary switches of sessions", |used| used.voluntary_switches as f64, 0.01),
     in_sessions(
-        "involuntary_switches",
+        WorkFindings::VOLUNTARY_SWITCHES,
+        "voluntary switches of sessions",
+        |used| used.voluntary_switches as f64,
+        0.01,
+    ),
+    in_sessions(
+        WorkFindings::INVOLUNTARY_SWITCHES,
         "involuntary switches of sessions",
         |used| used.involuntary_switches as f64,
         0.01,
     ),
     in_sessions(
-        "session_faults",
+        WorkFindings::SESSION_FAULTS,
         "page faults of sessions",
         |used| (used.minor_faults + used.major_faults) as f64,
         0.01,

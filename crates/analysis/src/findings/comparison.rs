@@ -82,7 +82,7 @@ impl MeasureComparison {
     /// The quantiles of whole events' latency.
     pub const LATENCY: [&str; 3] = ["p50", "p95", "p99"];
 
-    /// The share of the seconds in which less than half was done of what is done in the second in the middle.
+    /// The share of the seconds in which less than half of the median second's work was done.
     pub const SLOW_SECONDS: &str = "slow_seconds";
 
     /// A ratio that so many rounds gave, of which nothing else is known.

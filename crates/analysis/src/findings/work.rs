@@ -31,6 +31,15 @@ impl WorkFindings {
     /// The name of how long sessions that could run wait for a CPU.
     pub const RUN_DELAY: &str = "run_delay_us";
 
+    /// The name of how often sessions gave up their CPU to wait for something.
+    pub const VOLUNTARY_SWITCHES: &str = "voluntary_switches";
+
+    /// The name of how often the kernel took sessions off their CPU.
+    pub const INVOLUNTARY_SWITCHES: &str = "involuntary_switches";
+
+    /// The name of the page faults of sessions.
+    pub const SESSION_FAULTS: &str = "session_faults";
+
     /// The name of what is no amount per operation: cycles of the CPU for each of its instructions.
     pub const CYCLES_PER_INSTRUCTION: &str = "cycles_per_instruction";
 

@@ -16,8 +16,8 @@ pub(super) fn causes(
     change_us: Option<f64>,
 ) -> Vec<Cause> {
     let share = |moved: Option<Moved>| Some(moved.map_or(0.0, |moved| moved.to - moved.from) / change_us?);
-    let server = moved(cell, "server_cpu_us", base.server_cpu_us);
-    let client = moved(cell, "client_cpu_us", base.client_cpu_us);
+    let server = moved(cell, Cost::SERVER_CPU.name, base.server_cpu_us);
+    let client = moved(cell, Cost::CLIENT_CPU.name, base.client_cpu_us);
     let run_delay_of_base = base_cell.work(WorkFindings::RUN_DELAY);
     let run_delay = run_delay_of_base.and_then(|found| share(moved(cell, WorkFindings::RUN_DELAY, found.per_op)));
     let waiting = change_us.and_then(|change_us| waiting(cell, base, change_us, run_delay));
@@ -61,8 +61,8 @@ pub(super) fn off_cpu(cell: &CellFindings, base: &Cost, change_us: f64) -> Optio
         let share = |ratio: f64| from_us * (ratio - 1.0) / change_us;
         Some((share(measure.ratio), share(measure.low?).max(share(measure.high?))))
     };
-    let (server, server_most) = shares("server_cpu_us", base.server_cpu_us)?;
-    let (client, client_most) = shares("client_cpu_us", base.client_cpu_us)?;
+    let (server, server_most) = shares(Cost::SERVER_CPU.name, base.server_cpu_us)?;
+    let (client, client_most) = shares(Cost::CLIENT_CPU.name, base.client_cpu_us)?;
     Some((1.0 - server - client, 1.0 - server_most - client_most))
 }
 

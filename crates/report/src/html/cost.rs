@@ -150,18 +150,19 @@ pub(super) fn shares(scene: &Scene<'_>, name: String, value: impl Fn(usize) -> O
 
 /// Costs per operation; metrics that are zero on all builds are left out.
 pub(super) fn costs(scene: &Scene<'_>, test: &TestFindings) -> Option<Table> {
-    let used =
-        |metric: &&metric::Metric| test.cells.iter().filter_map(|c| c.cost.as_ref()).any(|c| (metric.value)(c) != 0.0);
+    let used = |metric: &&metric::Metric| {
+        test.cells.iter().filter_map(|c| c.cost.as_ref()).any(|c| (metric.cost.of)(c) != 0.0)
+    };
     let row = |metric: &metric::Metric| {
         if metric.is_share() {
-            let value = |index: usize| test.cells[index].cost.as_ref().map(metric.value);
+            let value = |index: usize| test.cells[index].cost.as_ref().map(metric.cost.of);
             return shares(scene, metric.title.to_owned(), value);
         }
         let cells = scene.base_first().into_iter().map(|index| match &test.cells[index].cost {
             Some(cost) => {
-                let relative = cost.relative.get(metric.name).copied().filter(|_| index != scene.findings.base);
-                let judged = JudgedMeasure::of(&test.cells[index], metric.name);
-                Cell { judged, ..cell((metric.show)((metric.value)(cost)), relative) }
+                let relative = cost.relative.get(metric.cost.name).copied().filter(|_| index != scene.findings.base);
+                let judged = JudgedMeasure::of(&test.cells[index], metric.cost.name);
+                Cell { judged, ..cell((metric.show)((metric.cost.of)(cost)), relative) }
             }
             None => empty(),
         });
