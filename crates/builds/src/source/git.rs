@@ -175,12 +175,26 @@ impl<'a> Git<'a> {
         Ok(Tree { id, commit, has_changes, submodules })
     }
 
-    /// Which of these files a tree does not have.
+    /// Which of these files a tree does not have, those of its submodules included.
     pub fn lacks(&self, tree: &Tree, files: &[String]) -> Result<Vec<String>> {
         let mut list = self.on_our_index()?;
         list.args(["ls-tree", "-r", "--name-only", "--full-tree", &tree.id, "--"]).args(files);
         let listed = self.run(list)?;
-        Ok(files.iter().filter(|file| !listed.lines().any(|line| line == *file)).cloned().collect())
+        let mut lacking = Vec::new();
+        for file in files.iter().filter(|file| !listed.lines().any(|line| line == *file)) {
+            let below = |one: &Submodule| file.strip_prefix(&one.path)?.strip_prefix('/').map(str::to_owned);
+            match tree.submodules.iter().find_map(|one| Some((one, below(one)?))) {
+                None => lacking.push(file.clone()),
+                Some((Submodule { path, tree: None }, _)) => {
+                    lacking.push(format!("{file} (its submodule {path} is not checked out)"));
+                }
+                Some((Submodule { path, tree: Some(tree) }, inner_file)) => {
+                    let inner_lacks = self.inner(path, |inner| inner.lacks(tree, &[inner_file]))?;
+                    lacking.extend(inner_lacks.iter().map(|inner_file| format!("{path}/{inner_file}")));
+                }
+            }
+        }
+        Ok(lacking)
     }
 
     /// Writes the files of a tree into a folder, which exists.

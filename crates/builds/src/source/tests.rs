@@ -150,6 +150,31 @@ fn submodules_count_as_they_are_checked_out() {
 }
 
 #[test]
+fn what_every_source_has_may_lie_in_a_submodule() {
+    let (tree, other) = (repository(), repository());
+    let from = other.path().display().to_string();
+    git(tree.path(), &["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", &from, "lib/other"]);
+    git(tree.path(), &["commit", "--quiet", "-m", "with"]);
+    let path = tree.path().display().to_string();
+    let lacking = |mark: &str, place: &str| {
+        let recipe = Recipe { marks: vec!["configure".to_owned(), mark.to_owned()], ..recipe() };
+        let own = folder();
+        let content = Content::of(&spec(&format!("src:{place}")), &Catalog::built_in(), &recipe, own.path());
+        content.err().map(|error| error.to_string().split_once(" lacks ").expect("what it lacks").1.to_owned())
+    };
+    for place in [path.clone(), format!("{path}@HEAD")] {
+        assert_eq!(lacking("lib/other/src/backend/Makefile", &place), None);
+        assert_eq!(lacking("lib/other/src/gone", &place).as_deref(), Some("lib/other/src/gone"));
+        assert_eq!(lacking("lib/others", &place).as_deref(), Some("lib/others"));
+    }
+    git(tree.path(), &["submodule", "--quiet", "deinit", "--force", "--all"]);
+    for place in [path.clone(), format!("{path}@HEAD"), format!("file://{path}")] {
+        let told = "lib/other/configure (its submodule lib/other is not checked out)";
+        assert_eq!(lacking("lib/other/configure", &place).as_deref(), Some(told));
+    }
+}
+
+#[test]
 fn the_merge_base_is_where_the_work_began() {
     let tree = repository();
     let path = tree.path().display().to_string();
