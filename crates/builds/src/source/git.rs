@@ -8,6 +8,7 @@ use crate::fetch::without_credentials;
 use crate::{BuildError, Result};
 use rqps_machine::command::{find_in_path, users_program};
 use rqps_model::build::{MERGE_BASE, has_password};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -156,9 +157,7 @@ impl<'a> Git<'a> {
     pub fn work_tree(&self) -> Result<Tree> {
         let index = self.path("index")?;
         if index.is_file() {
-            // It knows which files need not be read again.
-            let own = self.index();
-            std::fs::copy(&index, &own).map_err(BuildError::at("copy", &index))?;
+            self.copy_index(&index)?;
         }
         let mut add = self.on_our_index()?;
         add.args(["add", "--all", "--", "."]);
@@ -173,6 +172,21 @@ impl<'a> Git<'a> {
         let listed = self.run(list(self.on_our_index()?, &id))?;
         let submodules = links(&listed).map(|(_, path)| self.submodule(path, None)).collect::<Result<_>>()?;
         Ok(Tree { id, commit, has_changes, submodules })
+    }
+
+    /// Takes over the user's index, which knows the files that need not be read again.
+    fn copy_index(&self, index: &Path) -> Result<()> {
+        let own = self.index();
+        let made =
+            std::fs::metadata(index).and_then(|meta| meta.modified()).map_err(BuildError::at("look at", index))?;
+        std::fs::copy(index, &own).map_err(BuildError::at("copy", index))?;
+        // git reads a file of the same size again only if it was not changed before its index was made.
+        let copy = File::options().write(true).open(&own).map_err(BuildError::at("open", &own))?;
+        copy.set_modified(made).map_err(BuildError::at("date", &own))?;
+        // A file that the user has told git to assume unchanged counts as it lies there, too.
+        let mut refresh = self.on_our_index()?;
+        refresh.args(["update-index", "-q", "--unmerged", "--really-refresh"]);
+        self.run(refresh).map(drop)
     }
 
     /// Which of these files a tree does not have, those of its submodules included.

@@ -17,7 +17,7 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// A folder that the account of steps may enter.
 fn folder() -> tempfile::TempDir {
@@ -115,6 +115,34 @@ fn uncommitted_changes_count_and_the_tree_is_not_written_to() {
     assert!(!to.join("src/new.o").exists() && !to.join(".git").exists());
     assert_ne!(fs::metadata(to.join("configure")).expect("there").permissions().mode() & 0o111, 0);
     assert_eq!(state(tree.path()), before, "neither the tree nor what git keeps of it has changed");
+}
+
+#[test]
+fn a_change_counts_whatever_the_index_says_of_its_file() {
+    let tree = repository();
+    let path = tree.path().display().to_string();
+    let (makefile, index) = (tree.path().join("src/backend/Makefile"), tree.path().join(".git/index"));
+    let date = |file: &Path| {
+        let file = fs::File::options().write(true).open(file).expect("there");
+        file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000)).expect("dated");
+    };
+    // All in the second in which the index was made: only this tells git that it must look into the file.
+    git(tree.path(), &["config", "core.trustctime", "false"]);
+    date(&makefile);
+    git(tree.path(), &["update-index", "--refresh"]);
+    let committed = id(&path);
+    fs::write(&makefile, "TWO\n").expect("written");
+    date(&makefile);
+    date(&index);
+    assert_ne!(id(&path), committed, "a file of the same size and time as before");
+
+    git(tree.path(), &["reset", "--quiet", "--hard"]);
+    assert_eq!(id(&path), committed);
+    git(tree.path(), &["update-index", "--assume-unchanged", "src/backend/Makefile"]);
+    write(tree.path(), &[("src/backend/Makefile", "changed\n")]);
+    let before = state(tree.path());
+    assert_ne!(id(&path), committed, "a file that git is to assume unchanged");
+    assert_eq!(state(tree.path()), before);
 }
 
 #[test]
