@@ -46,6 +46,12 @@ impl Catalog {
         catalog
     }
 
+    /// Nothing but these ways to compile.
+    #[cfg(test)]
+    pub(crate) fn of_recipes(recipes: Recipes) -> Catalog {
+        Catalog { recipes, ..Catalog::default() }
+    }
+
     /// All releases, ordered by engine and version.
     pub fn releases(&self) -> impl Iterator<Item = &Release> {
         self.releases.values()

@@ -144,6 +144,12 @@ pub enum BuildError {
         /// What undoes it.
         undo: String,
     },
+    /// Somebody worked on a source while it was copied.
+    #[error("{place} was changed while it was copied; run the command again")]
+    Changed {
+        /// The folder or archive.
+        place: String,
+    },
     /// A step of compiling failed, or a patch did not apply.
     #[error("{what}: {output}{}", log.as_ref().map(|log| format!("\n    all of it is in {}", log.display())).unwrap_or_default())]
     NotCompiled {

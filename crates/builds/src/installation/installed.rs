@@ -49,6 +49,15 @@ impl Installer<'_> {
         if let Some(facts) = find()?.filter(|facts| self.holds(facts)) {
             return Ok(Found::Here(Box::new(facts)));
         }
+        self.wait_or(lock, find)
+    }
+
+    /// Waits for the right to make a build that is missing, unless another has made it meanwhile.
+    pub(super) fn wait_or<L>(
+        &mut self,
+        lock: Lock<L>,
+        find: impl Fn() -> Result<Option<BuildFacts>>,
+    ) -> Result<Found<L>> {
         let lock = lock(self.cache, &mut || (self.progress)(Progress::Waiting))?;
         let made = find()?.filter(|facts| self.fault(facts).is_none());
         Ok(made.map_or(Found::Missing(lock), |facts| Found::Here(Box::new(facts))))

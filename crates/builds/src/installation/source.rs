@@ -129,34 +129,62 @@ pub(super) fn install(
         (installer.progress)(Progress::Fetching { coordinate });
     }
     let content = Content::of(spec, catalog, recipe, &own).map_err(|error| error.on_disk_of(cache.root()))?;
-    let key = Key::of(&content.id, &spec.patches, recipe, flavour)?;
+    let patches = copy_patches(&spec.patches, folder.path())?;
+    let key = Key::of(&content.id, &patches, recipe, flavour)?;
     let origin = SourceSpec { flavour: Some(flavour.name.clone()), ..content.spec.clone() }.to_string();
-    let source = content.about.clone();
-    let _turn = match installer.find_or(Cache::lock_compiling, || Ok(key.find(cache)))? {
-        // What it was compiled from may have had another name then.
-        Found::Here(facts) => return Ok(BuildFacts { origin, source, ..*facts }),
-        Found::Missing(turn) => turn,
-    };
-    check(recipe, flavour, &spec.patches, cache)?;
-    if !source.is_empty() {
-        (installer.progress)(Progress::Source { about: source.clone() });
+    let order = Order { key, origin, about: content.about.clone(), patches };
+    if let Some(facts) = order.key.find(cache).filter(|facts| installer.holds(facts)) {
+        return Ok(order.named(facts));
     }
-    let Installer { jobs, progress, .. } = installer;
     let compilation = Compilation {
         recipe,
         flavour,
-        jobs,
+        jobs: installer.jobs,
         lease: &lease,
         folder: folder.path().to_owned(),
         log: folder.path().join(LOG),
     };
+    // Before another rqps is waited for: meanwhile the user may go on with his files.
     content.write(recipe, &own, &compilation.tree()).map_err(|error| error.on_disk_of(cache.root()))?;
+    compile(installer, &compilation, &order)
+}
+
+/// How the build of a source that was copied will be known, and what is still to be done to the copy.
+struct Order {
+    key: Key,
+    origin: String,
+    /// What the origin does not say.
+    about: String,
+    /// Copies of ours.
+    patches: Vec<PathBuf>,
+}
+
+impl Order {
+    /// A build that is there already: what it was compiled from may have had another name then.
+    fn named(&self, facts: BuildFacts) -> BuildFacts {
+        BuildFacts { origin: self.origin.clone(), source: self.about.clone(), ..facts }
+    }
+}
+
+/// Compiles and publishes, unless another rqps has done so meanwhile.
+fn compile(mut installer: Installer<'_>, compilation: &Compilation<'_>, order: &Order) -> Result<BuildFacts> {
+    let (cache, key) = (installer.cache, &order.key);
+    let Compilation { recipe, flavour, .. } = *compilation;
+    let _turn = match installer.wait_or(Cache::lock_compiling, || Ok(key.find(cache)))? {
+        Found::Here(facts) => return Ok(order.named(*facts)),
+        Found::Missing(turn) => turn,
+    };
+    check(recipe, flavour, &order.patches, cache)?;
+    let progress = installer.progress;
+    if !order.about.is_empty() {
+        progress(Progress::Source { about: order.about.clone() });
+    }
     let installed = compilation
-        .run(&spec.patches, &mut |StepProgress { step, steps, name, left }| {
+        .run(&order.patches, &mut |StepProgress { step, steps, name, left }| {
             let (name, flavour) = (name.to_owned(), flavour.name.clone());
             progress(Progress::Compiling { step, steps, name, flavour, left });
         })
-        .map_err(|error| keep_log(error.on_disk_of(cache.root()), cache, &key))?;
+        .map_err(|error| keep_log(error.on_disk_of(cache.root()), cache, key))?;
     let lock = cache.lock(&mut || progress(Progress::Waiting))?;
     let part = cache.part(&lock, &flavour.name)?;
     for (from, to) in [(installed.as_path(), INSTALL), (compilation.log.as_path(), LOG)] {
@@ -164,8 +192,8 @@ pub(super) fn install(
     }
     let contents = Contents::default();
     let known = Known {
-        engine,
-        origin: &origin,
+        engine: recipe.engine,
+        origin: &order.origin,
         label: &flavour.name,
         sha256: &key.0,
         contents: &contents,
@@ -175,11 +203,23 @@ pub(super) fn install(
     let making = Making { cache, lock: &lock, part, known };
     let mut facts = making.inspect(progress)?;
     facts.name = format!("{}_{}", facts.name, &key.0[..KEY_DIGITS]);
-    facts.source = source;
+    facts.source.clone_from(&order.about);
     if facts.configure.is_empty() {
         facts.configure = recipe.options(flavour);
     }
     making.publish(facts, progress)
+}
+
+/// Copies patches into a folder of ours, where nobody changes them any more; they keep their names.
+fn copy_patches(patches: &[PathBuf], folder: &Path) -> Result<Vec<PathBuf>> {
+    let copy = |(number, patch): (usize, &PathBuf)| {
+        let place = folder.join(format!("patch-{number}"));
+        fs::create_dir(&place).map_err(BuildError::at("create", &place))?;
+        let copy = place.join(patch.file_name().unwrap_or_default());
+        fs::copy(patch, &copy).map_err(BuildError::at("read the patch", patch))?;
+        Ok(copy)
+    };
+    (1..).zip(patches).map(copy).collect()
 }
 
 /// Keeps the log of what did not compile, and says where it is.
@@ -198,3 +238,6 @@ fn keep_log(error: BuildError, cache: &Cache, key: &Key) -> BuildError {
 fn copy(from: &Path, to: &Path) -> bool {
     to.parent().is_some_and(|folder| fs::create_dir_all(folder).is_ok()) && fs::copy(from, to).is_ok()
 }
+
+#[cfg(test)]
+mod tests;

@@ -169,7 +169,11 @@ impl Compilation<'_> {
         let log = fs::read(&self.log).unwrap_or_default();
         let output = explaining_lines(&String::from_utf8_lossy(&log)).join("\n    ");
         let what = match build_command.input {
-            Some(patch) => format!("the patch {} does not apply to the source", patch.display()),
+            Some(patch) => {
+                // Its folder is ours.
+                let name = patch.file_name().unwrap_or_default().to_string_lossy();
+                format!("the patch {name} does not apply to the source")
+            }
             None => format!("the source could not be compiled: step `{}` failed ({status})", build_command.name),
         };
         BuildError::NotCompiled { what, output, log: Some(self.log.clone()) }

@@ -43,6 +43,10 @@ fn of_archive(sha256: &str) -> String {
     format!("archive {sha256}")
 }
 
+fn of_folder(folder: &Path) -> Result<String> {
+    Ok(format!("tree {}", tree::digest(folder)?))
+}
+
 impl Content {
     /// Whether finding out what is in a source means to fetch it.
     pub fn is_fetched(spec: &SourceSpec) -> bool {
@@ -95,23 +99,35 @@ impl Content {
                     None => {
                         check_marks(&folder, recipe)?;
                         check_unconfigured(&folder, recipe)?;
-                        content(format!("tree {}", tree::digest(&folder)?), Files::Folder(folder))
+                        content(of_folder(&folder)?, Files::Folder(folder))
                     }
                 }
             }
         })
     }
 
-    /// Puts the files into a folder, which is made; patches are applied later, as a step of compiling.
+    /// Puts the files into a folder, which is made; patches are applied later, as a step of compiling. Refuses files
+    /// that are no longer those that the content was known by.
     pub fn write(&self, recipe: &Recipe, own: &Path, to: &Path) -> Result<()> {
         make_open_folder(to)?;
-        match &self.files {
-            Files::Folder(folder) => tree::copy(folder, to)?,
-            Files::Tree(repository, tree) => Git::at(repository, own)?.export(tree, to)?,
+        let written = match &self.files {
+            Files::Folder(folder) => {
+                tree::copy(folder, to)?;
+                of_folder(to)?
+            }
+            Files::Tree(repository, tree) => {
+                Git::at(repository, own)?.export(tree, to)?;
+                // Its files were taken when it was read.
+                self.id.clone()
+            }
             Files::Archive(file) => {
                 let contents = Contents { lifts_top: true, ..Contents::default() };
                 unpack::unpack(std::slice::from_ref(file), &contents, to)?;
+                of_archive(&verify::sha256_file(file)?)
             }
+        };
+        if written != self.id {
+            return Err(BuildError::Changed { place: self.spec.place.to_string() });
         }
         check_marks(to, recipe).map_err(|error| error.of_source(&self.spec.to_string()))
     }

@@ -302,6 +302,26 @@ fn an_archive_of_each_kind_is_a_source() {
 }
 
 #[test]
+fn what_changes_while_it_is_copied_is_refused() {
+    let place = folder();
+    write(&place.path().join("tree"), &[("configure", "one\n"), ("src/backend/Makefile", "two\n")]);
+    let archive = place.path().join("pg.tar.gz").display().to_string();
+    let pack = || run("tar", &["-z", "-cf", &archive, "tree"], place.path());
+    pack();
+    for (number, name) in [&place.path().join("tree").display().to_string(), &archive].into_iter().enumerate() {
+        let own = folder();
+        let source = Content::of(&spec(&format!("src:{name}")), &Catalog::built_in(), &recipe(), own.path());
+        let source = source.expect("a source");
+        let write_to = |name: &str| source.write(&recipe(), own.path(), &place.path().join(format!("{name}{number}")));
+        write_to("same").expect("as it was");
+        write(&place.path().join("tree"), &[("configure", &format!("changed {number}\n"))]);
+        pack();
+        let error = write_to("other").expect_err("changed").to_string();
+        assert_eq!(error, format!("{name} was changed while it was copied; run the command again"));
+    }
+}
+
+#[test]
 fn all_that_is_missing_is_told_at_once_with_its_packages() {
     let need = |program: Option<&str>, header: Option<&str>, package: &str| Need {
         program: program.map(str::to_owned),
