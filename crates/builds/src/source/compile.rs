@@ -93,8 +93,10 @@ impl Compilation<'_> {
             input: Some(file),
             pace: None,
         });
-        let (tree, stage) = (self.tree().display().to_string(), self.stage().display().to_string());
-        let places = Places { tree: &tree, stage: &stage, jobs: self.jobs };
+        // As compilers see it: where there are links on the way to it, they name files by the path without.
+        let tree = fs::canonicalize(self.tree()).map_err(BuildError::at("find", &self.tree()))?;
+        let (tree_word, stage_word) = (tree.display().to_string(), self.stage().display().to_string());
+        let places = Places { tree: &tree_word, stage: &stage_word, jobs: self.jobs };
         let steps = self.recipe.steps.iter().map(|step| {
             let words = step.command(self.recipe, self.flavour, places);
             BuildCommand { name: &step.name, words, input: None, pace: step.pace.as_ref() }
@@ -103,7 +105,7 @@ impl Compilation<'_> {
         for (at, build_command) in (1..).zip(&commands) {
             let at_step = StepProgress { step: at, steps: commands.len(), name: build_command.name, left: None };
             progress(at_step);
-            self.execute(build_command, account, ccache.as_ref(), &mut |left| {
+            self.execute(build_command, &tree, account, ccache.as_ref(), &mut |left| {
                 progress(StepProgress { left: Some(left), ..at_step })
             })?;
         }
@@ -118,11 +120,11 @@ impl Compilation<'_> {
     fn execute(
         &self,
         build_command: &BuildCommand<'_>,
+        tree: &Path,
         account: Account,
         ccache: Option<&Ccache>,
         tell_left: &mut dyn FnMut(Duration),
     ) -> Result<()> {
-        let tree = fs::canonicalize(self.tree()).map_err(BuildError::at("find", &self.tree()))?;
         let path = match build_command.words[0].strip_prefix("./") {
             Some(inside) => tree.join(inside),
             None => needs::find(&build_command.words[0]).unwrap_or_else(|| build_command.words[0].clone().into()),
@@ -132,22 +134,22 @@ impl Compilation<'_> {
         let said = BuildError::at("write", &self.log);
         writeln!(log, "# {}: {}", build_command.name, build_command.words.join(" ")).map_err(said)?;
         let mut command = command::program(account, OnParentDeath::Terminate, &path);
-        command.args(&build_command.words[1..]).current_dir(&tree).envs(&self.recipe.environment);
+        command.args(&build_command.words[1..]).current_dir(tree).envs(&self.recipe.environment);
         command.env("TMPDIR", self.folder.join("temporary"));
         if let Some(ccache) = ccache {
-            ccache.offer_to(&mut command, &tree);
+            ccache.offer_to(&mut command, tree);
         }
         if let Some(input) = build_command.input {
             command.stdin(File::open(input).map_err(BuildError::at("open", input))?);
         }
         let both = log.try_clone().map_err(BuildError::at("open", &self.log))?;
         command.stdout(Stdio::from(log)).stderr(Stdio::from(both));
-        let meter = build_command.pace.map(|pace| Meter::begin(pace, &tree, &self.log)).transpose()?;
-        self.lease.add_program(&tree, &program)?;
+        let meter = build_command.pace.map(|pace| Meter::begin(pace, tree, &self.log)).transpose()?;
+        self.lease.add_program(tree, &program)?;
         let ended = command.spawn().and_then(|mut child| {
             // Should it have ended already, there is nothing to note.
             let process = ProcessId::of(child.id());
-            let noted = process.map(|process| self.lease.set_process(&tree, process));
+            let noted = process.map(|process| self.lease.set_process(tree, process));
             while process.is_some_and(|process| !process.ends_within(TOLD_EVERY)) {
                 meter.as_ref().and_then(Meter::left).into_iter().for_each(&mut *tell_left);
             }
@@ -155,7 +157,7 @@ impl Compilation<'_> {
             noted.transpose().map_err(std::io::Error::other)?;
             Ok(ended)
         });
-        self.lease.remove_program(&tree)?;
+        self.lease.remove_program(tree)?;
         let ended = ended.map_err(BuildError::at("run", &path))?;
         if ended.success() { Ok(()) } else { Err(self.failed(build_command, &ended.to_string())) }
     }

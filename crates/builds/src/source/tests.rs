@@ -14,7 +14,7 @@ use rqps_model::Engine;
 use rqps_model::build::{BuildSource, BuildSpec, SourceSpec};
 use std::fs;
 use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, SystemTime};
@@ -452,9 +452,12 @@ fn work<T>(
     look: impl FnOnce(&Compilation<'_>, Result<PathBuf, BuildError>) -> T,
 ) -> T {
     let root = folder();
-    let cache = Cache::at(root.path()).expect("a cache");
+    // As where a disk has more room.
+    let link = root.path().join("link");
+    symlink(".", &link).expect("linked");
+    let cache = Cache::at(&link).expect("a cache");
     let lease = Lease::open(&cache).expect("a lease");
-    let folder = lease.folder(&root.path().join("compiling"), "test", 0o711).expect("a folder");
+    let folder = lease.folder(&link.join("compiling"), "test", 0o711).expect("a folder");
     let mut recipe = recipe();
     let step = |command: &&[&str]| super::recipe::Step {
         name: command[0].to_owned(),
@@ -482,6 +485,12 @@ fn steps_run_without_rights_in_a_fixed_environment_and_what_they_install_is_ours
         let uid = Account::choose().uid;
         assert!(log.ends_with(&format!("{uid}\n$ORIGIN/../lib\nx\n")) && log.starts_with("# sh: sh -c"), "{log}");
     });
+}
+
+#[test]
+fn a_step_is_told_its_tree_by_the_path_without_links() {
+    let script = "mkdir $0/install; echo $1; pwd -P; [ $1 = \"$(pwd -P)\" ]";
+    work(&[&["sh", "-c", script, "{stage}", "{tree}"]], &[], |_, installed| _ = installed.expect("the same path"));
 }
 
 #[test]
