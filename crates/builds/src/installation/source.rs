@@ -12,9 +12,10 @@ use crate::source::compile::{Compilation, StepProgress};
 use crate::source::content::{Content, known_id};
 use crate::source::needs;
 use crate::source::recipe::{Flavour, Recipe};
+use crate::source::tree;
 use crate::unpack::Contents;
 use crate::{BuildError, Catalog, Result, verify};
-use rqps_machine::{Cache, Lease};
+use rqps_machine::{Account, Cache, Lease};
 use rqps_model::Engine;
 use rqps_model::build::{SourcePlace, SourceSpec};
 use rqps_model::facts::BuildFacts;
@@ -67,7 +68,7 @@ pub fn find_source(engine: Engine, spec: &SourceSpec, catalog: &Catalog, cache: 
     let recipe = catalog.recipes().recipe(engine);
     let flavour = catalog.recipes().flavour(engine, spec.flavour.as_deref())?;
     let lease = Lease::open(cache)?;
-    let folder = lease.folder(&cache.root().join(WORKSHOP), "look", 0o711)?;
+    let folder = lease.folder(&workshop(cache)?, "look", 0o711)?;
     let id = match known_id(spec, catalog, recipe)? {
         None if Content::is_fetched(spec) => return Ok(None),
         None => Content::of(spec, catalog, recipe, folder.path())?.id,
@@ -86,9 +87,10 @@ pub fn check_source(engine: Engine, spec: &SourceSpec, catalog: &Catalog, cache:
     check(catalog.recipes().recipe(engine), flavour, &spec.patches, cache)
 }
 
-/// Refuses a machine that lacks programs, headers or room on the disk.
+/// Refuses a machine that lacks programs, headers or room on the disk, and a cache that steps and servers cannot enter.
 fn check(recipe: &Recipe, flavour: &Flavour, patches: &[PathBuf], cache: &Cache) -> Result<()> {
     needs::check(recipe, flavour, patches)?;
+    Account::choose().check_can_enter(cache.root(), "RQPS_CACHE")?;
     needs::check_room(recipe, cache.root())
 }
 
@@ -118,7 +120,7 @@ pub(super) fn install(
         check(recipe, flavour, &spec.patches, cache)?;
     }
     let lease = Lease::open(cache)?;
-    let folder = lease.folder(&cache.root().join(WORKSHOP), "source", 0o711)?;
+    let folder = lease.folder(&workshop(cache)?, "source", 0o711)?;
     let own = folder.path().join("fetched");
     fs::create_dir(&own).map_err(BuildError::at("create", &own))?;
     if Content::is_fetched(spec) {
@@ -220,6 +222,16 @@ fn copy_patches(patches: &[PathBuf], folder: &Path) -> Result<Vec<PathBuf>> {
         Ok(copy)
     };
     (1..).zip(patches).map(copy).collect()
+}
+
+/// The folder in which sources are compiled, which the account of steps can enter whatever our umask is.
+fn workshop(cache: &Cache) -> Result<PathBuf> {
+    let folder = cache.root().join(WORKSHOP);
+    if !folder.is_dir() {
+        fs::create_dir_all(&folder).map_err(BuildError::at("create", &folder))?;
+        tree::open_to_all(&folder)?;
+    }
+    Ok(folder)
 }
 
 /// Keeps the log of what did not compile, and says where it is.

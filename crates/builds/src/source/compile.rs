@@ -114,6 +114,7 @@ impl Compilation<'_> {
             // What runs as a server later must not be able to change its own programs.
             tree::give(&installed, Account::own())?;
         }
+        tree::open_to_all(&installed)?;
         Ok(installed)
     }
 

@@ -475,12 +475,16 @@ fn work<T>(
 }
 
 #[test]
-fn steps_run_without_rights_in_a_fixed_environment_and_what_they_install_is_ours() {
-    let script = "id -u; echo $LD_RUN_PATH; mkdir $0/install; cp file $0/install; echo x >&2";
+fn steps_run_without_rights_in_a_fixed_environment_and_what_they_install_is_ours_and_open() {
+    let script =
+        "umask 077; id -u; echo $LD_RUN_PATH; mkdir -p $0/install/bin; cp file $0/install; chmod 2700 $0/install;
+        cp /bin/true $0/install/bin; chmod 4700 $0/install/bin/true; ln -s gone $0/install/link; echo x >&2";
     work(&[&["sh", "-c", script, "{stage}"]], &[], |compilation, installed| {
         let installed = installed.expect("it works");
         let owner = std::os::unix::fs::MetadataExt::uid(&fs::metadata(installed.join("file")).expect("there"));
         assert_eq!(owner, Account::own().uid);
+        let mode = |name: &str| fs::metadata(installed.join(name)).expect("there").permissions().mode() & 0o7777;
+        assert_eq!(["", "file", "bin", "bin/true"].map(mode), [0o755, 0o644, 0o755, 0o755], "whatever the umask is");
         let log = fs::read_to_string(&compilation.log).expect("a log");
         let uid = Account::choose().uid;
         assert!(log.ends_with(&format!("{uid}\n$ORIGIN/../lib\nx\n")) && log.starts_with("# sh: sh -c"), "{log}");

@@ -63,6 +63,23 @@ pub fn give(folder: &Path, owner: rqps_machine::Account) -> Result<()> {
     Ok(())
 }
 
+/// Lets everybody read a file, or a folder with all that is in it, and run or enter what its owner may: steps make
+/// files under the user's umask.
+pub fn open_to_all(path: &Path) -> Result<()> {
+    let meta = fs::symlink_metadata(path).map_err(BuildError::at("look at", path))?;
+    if meta.is_symlink() {
+        return Ok(());
+    }
+    let mode = if meta.is_dir() || meta.permissions().mode() & 0o111 != 0 { 0o755 } else { 0o644 };
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).map_err(BuildError::at("open up", path))?;
+    if meta.is_dir() {
+        for entry in fs::read_dir(path).map_err(BuildError::at("list", path))? {
+            open_to_all(&entry.map_err(BuildError::at("list", path))?.path())?;
+        }
+    }
+    Ok(())
+}
+
 /// Files and links below a folder by their paths from there, sorted; what is neither has no place in a source.
 pub(super) fn files(folder: &Path) -> Result<Vec<PathBuf>> {
     let (mut found, mut folders) = (Vec::new(), vec![PathBuf::new()]);

@@ -155,6 +155,18 @@ fn two_names_of_one_content_are_one_build_and_told() {
     scene.assert_nothing_left();
 }
 
+#[test]
+fn servers_can_read_what_was_compiled_whatever_the_umask_is() {
+    let (scene, word) = with_step("mkdir {stage}/install && cp -r /usr/lib/postgresql/15/. {stage}/install");
+    let rqps = scene.rqps(&["builds", "make", &word]);
+    let mut inside = Command::new("sh");
+    inside.args(["-c", "umask 077; exec \"$0\" \"$@\""]).arg(rqps.get_program()).args(rqps.get_args());
+    scene.furnish(&mut inside);
+    scene.end(inside).with_code(0);
+    assert_eq!(installed(&scene).len(), 1);
+    scene.assert_nothing_left();
+}
+
 /// Has a source compiled in a cache of 30 MB, on which nothing may be left.
 fn small(scene: &Scene, word: &str) -> Ended {
     let rqps = scene.rqps(&["builds", "make", word]);

@@ -3,7 +3,7 @@
 use super::*;
 use crate::installation::install;
 use crate::source::recipe::Recipes;
-use rqps_model::BuildSpec;
+use rqps_model::{BuildSource, BuildSpec};
 use std::os::unix::fs::PermissionsExt;
 
 /// A cache that the account of steps may enter, and a folder with a source tree and a patch.
@@ -65,4 +65,25 @@ fn what_is_compiled_is_what_lay_there_before_another_rqps_was_waited_for() {
     });
     let error = error.expect_err("it fails").to_string();
     assert!(lock.is_none() && error.contains("as it was\n    patched"), "{error}");
+}
+
+#[test]
+fn a_cache_that_servers_cannot_enter_is_refused_before_anything_is_compiled() {
+    let scene = Scene::new();
+    let (catalog, spec) = (catalog("exit 1"), scene.spec(""));
+    let BuildSource::Source(source) = &spec.source else { panic!("{spec} is a source") };
+    check_source(spec.engine, source, &catalog, &scene.cache).expect("an open one is not");
+    fs::set_permissions(scene.place.path(), fs::Permissions::from_mode(0o700)).expect("closed");
+    let checked = check_source(spec.engine, source, &catalog, &scene.cache);
+    if Account::choose().differs_from_us() {
+        let error = checked.expect_err("refused").to_string();
+        let place = fs::canonicalize(scene.place.path()).expect("there");
+        let told = format!("cannot enter {}; choose a folder open to it (RQPS_CACHE)", place.display());
+        assert!(error.ends_with(&told), "{error}");
+        let mut steps = Vec::new();
+        install(&spec, &catalog, &scene.cache, &mut |step| steps.push(step)).expect_err("refused");
+        assert_eq!(steps, []);
+    } else {
+        checked.expect("servers run as we do");
+    }
 }
