@@ -6,7 +6,7 @@ use crate::screen::Screen;
 use anyhow::{Result, bail};
 use rqps_lab::Lab;
 use rqps_lab::builds::text::{describe, describe_release, flavours, release_json, table};
-use rqps_lab::builds::{Found, find, install, list, make, remove, verify};
+use rqps_lab::builds::{Found, find, install, list, make, remove, sources, verify};
 use rqps_model::BuildSource;
 
 pub(crate) fn builds(command: &BuildsCommand, screen: Screen) -> Result<Ending> {
@@ -18,8 +18,8 @@ pub(crate) fn builds(command: &BuildsCommand, screen: Screen) -> Result<Ending> 
         BuildsCommand::Flavours => screen.print(&flavours(lab.recipes())),
         BuildsCommand::Make { build, jobs } => {
             lab = lab.with_jobs(*jobs);
-            for word in build {
-                let facts = make(&lab, word, notify)?;
+            for source in sources(&lab, build)? {
+                let facts = make(&lab, &source, notify)?;
                 screen.print(&format!("{}  {}", facts.name, facts.folder.display()));
             }
         }

@@ -6,6 +6,7 @@ pub mod text;
 
 use crate::notice::Notify;
 use crate::open::Lab;
+use crate::prepare::check_sources;
 use anyhow::{Context, Result, anyhow, bail};
 use rqps_builds::installation::{self, Trust};
 use rqps_builds::storage::storage_engines;
@@ -67,13 +68,25 @@ pub fn find<'a>(lab: &'a Lab, word: &str) -> Result<Found<'a>> {
     })
 }
 
+/// The sources that words mean, none of which is known to fail: an hour of compiling another should not come first.
+pub fn sources(lab: &Lab, words: &[String]) -> Result<Vec<BuildSpec>> {
+    let source = |word: &String| {
+        let spec = spec(word)?;
+        if !matches!(spec.source, BuildSource::Source(_)) {
+            bail!(
+                "`{word}` is not compiled; a source is named ENGINE:src:…, and `rqps builds install` fetches all else"
+            );
+        }
+        Ok(spec)
+    };
+    let specs = words.iter().map(source).collect::<Result<Vec<BuildSpec>>>()?;
+    check_sources(lab, &specs)?;
+    Ok(specs)
+}
+
 /// Compiles a source, or finds it compiled and whole.
-pub fn make(lab: &Lab, word: &str, notify: &mut Notify<'_>) -> Result<BuildFacts> {
-    let spec = spec(word)?;
-    if !matches!(spec.source, BuildSource::Source(_)) {
-        bail!("`{word}` is not compiled; a source is named ENGINE:src:…, and `rqps builds install` fetches all else");
-    }
-    lab.install(&spec, Trust::EveryFile, notify)
+pub fn make(lab: &Lab, source: &BuildSpec, notify: &mut Notify<'_>) -> Result<BuildFacts> {
+    lab.install(source, Trust::EveryFile, notify)
 }
 
 /// Makes sure that what a word means is on this machine and whole.

@@ -132,7 +132,7 @@ pub fn prepare(
 }
 
 /// Refuses sources that cannot be compiled before the first of them is.
-fn check_sources(lab: &Lab, builds: &[BuildSpec]) -> Result<()> {
+pub(crate) fn check_sources(lab: &Lab, builds: &[BuildSpec]) -> Result<()> {
     for spec in builds {
         if let BuildSource::Source(source) = &spec.source {
             let checked = installation::check_source(spec.engine, source, &lab.catalog, &lab.cache);

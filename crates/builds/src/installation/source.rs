@@ -9,17 +9,16 @@ use super::make::{Known, Making};
 use super::progress::Progress;
 use super::record::{INSTALL, placed, search};
 use crate::source::compile::{Compilation, StepProgress};
-use crate::source::content::{Content, known_id};
-use crate::source::needs;
+use crate::source::content::{Content, absolute, known_id};
 use crate::source::recipe::{Flavour, Recipe};
-use crate::source::tree;
+use crate::source::{git, needs, tree};
 use crate::unpack::Contents;
 use crate::{BuildError, Catalog, Result, verify};
 use rqps_machine::{Account, Cache, Lease};
 use rqps_model::Engine;
-use rqps_model::build::{SourcePlace, SourceSpec};
+use rqps_model::build::{BuildSource, BuildSpec, SourcePlace, SourceSpec};
 use rqps_model::facts::BuildFacts;
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 /// The folder of the cache in which sources are compiled.
@@ -43,9 +42,9 @@ impl Key {
         if compilers.iter().any(|compiler| needs::find(compiler).is_none()) {
             needs::check(recipe, flavour, patches)?;
         }
+        check_patches(patches)?;
         let mut text = format!("{id}\n");
         for patch in patches {
-            fs::metadata(patch).map_err(BuildError::at("read the patch", patch))?;
             text.push_str(&format!("patch {}\n", verify::sha256_file(patch)?));
         }
         let steps = serde_json::to_string(recipe).expect("a recipe has only text keys");
@@ -83,8 +82,15 @@ pub fn check_source(engine: Engine, spec: &SourceSpec, catalog: &Catalog, cache:
     if find_source(engine, spec, catalog, cache)?.is_some() {
         return Ok(());
     }
+    let recipe = catalog.recipes().recipe(engine);
     let flavour = catalog.recipes().flavour(engine, spec.flavour.as_deref())?;
-    check(catalog.recipes().recipe(engine), flavour, &spec.patches, cache)
+    if known_id(spec, catalog, recipe)?.is_some() || !Content::is_fetched(spec) {
+        return check(recipe, flavour, &spec.patches, cache);
+    }
+    if let SourcePlace::Repository(url) = &spec.place {
+        git::check_address(url, spec.revision.as_deref())?;
+    }
+    check_unfetched(spec, recipe, flavour, cache)
 }
 
 /// Refuses a machine that lacks programs, headers or room on the disk, and a cache that steps and servers cannot enter.
@@ -92,6 +98,33 @@ fn check(recipe: &Recipe, flavour: &Flavour, patches: &[PathBuf], cache: &Cache)
     needs::check(recipe, flavour, patches)?;
     Account::choose().check_can_enter(cache.root(), "RQPS_CACHE")?;
     needs::check_room(recipe, cache.root())
+}
+
+/// The same for a source whose content only fetching would tell: if it is compiled already, nothing is needed for it.
+fn check_unfetched(spec: &SourceSpec, recipe: &Recipe, flavour: &Flavour, cache: &Cache) -> Result<()> {
+    check_patches(&spec.patches)?;
+    if is_compiled(spec, recipe.engine, flavour, cache) {
+        return Ok(());
+    }
+    check(recipe, flavour, &spec.patches, cache)
+}
+
+fn check_patches(patches: &[PathBuf]) -> Result<()> {
+    let check = |patch: &PathBuf| File::open(patch).map(drop).map_err(BuildError::at("read the patch", patch));
+    patches.iter().try_for_each(check)
+}
+
+/// Whether a build was compiled from this place, flavour and patches, of whatever revision.
+fn is_compiled(spec: &SourceSpec, engine: Engine, flavour: &Flavour, cache: &Cache) -> bool {
+    let unrevised = |spec: SourceSpec| SourceSpec { revision: None, ..spec }.to_string();
+    let wanted = unrevised(SourceSpec { flavour: Some(flavour.name.clone()), ..absolute(spec) });
+    let is_of_it = |facts: &BuildFacts| match format!("{}:{}", facts.engine, facts.origin).parse() {
+        Ok(BuildSpec { source: BuildSource::Source(origin), .. }) => {
+            facts.engine == engine && unrevised(origin) == wanted
+        }
+        _ => false,
+    };
+    search(cache, |record, _| is_of_it(&record.facts)).is_some()
 }
 
 /// The build that was compiled of what this digest says, as the facts of a build have it: also when the source is
@@ -118,6 +151,8 @@ pub(super) fn install(
         }
         // Before hundreds of megabytes are fetched.
         check(recipe, flavour, &spec.patches, cache)?;
+    } else if Content::is_fetched(spec) {
+        check_unfetched(spec, recipe, flavour, cache)?;
     }
     let lease = Lease::open(cache)?;
     let folder = lease.folder(&workshop(cache)?, "source", 0o711)?;

@@ -80,7 +80,7 @@ impl Content {
                 content(of_archive(&computed), Files::Archive(file))
             }
             SourcePlace::Repository(url) => {
-                let git = Git::fetch(url, spec.revision.as_deref().unwrap_or("HEAD"), own)?;
+                let git = Git::fetch(url, spec.revision.as_deref().unwrap_or(git::DEFAULT_REVISION), own)?;
                 of_tree(spec, recipe, own.join("repository"), &git, git.fetched()?)?
             }
             SourcePlace::Folder(folder) => {
@@ -151,7 +151,7 @@ fn of_tree(spec: &SourceSpec, recipe: &Recipe, repository: PathBuf, git: &Git<'_
 }
 
 /// The same source for somebody who stands elsewhere.
-fn absolute(spec: &SourceSpec) -> SourceSpec {
+pub fn absolute(spec: &SourceSpec) -> SourceSpec {
     let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let mut spec = spec.clone();
     match &mut spec.place {

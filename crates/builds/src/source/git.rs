@@ -24,6 +24,9 @@ const TRUNKS: [&str; 8] = [
     "refs/heads/main",
 ];
 
+/// What is compiled of a repository at an address where nothing else is said.
+pub const DEFAULT_REVISION: &str = "HEAD";
+
 /// How many lines of git's words an error carries.
 const TOLD_LINES: usize = 4;
 
@@ -87,6 +90,18 @@ pub fn is_repository(folder: &Path) -> bool {
     folder.join(".git").exists() || folder.join("HEAD").is_file() && folder.join("objects").is_dir()
 }
 
+/// Refuses an address that does not answer, or has no such branch or tag. Nothing is fetched.
+pub fn check_address(url: &str, revision: Option<&str>) -> Result<()> {
+    Git::at_address(url, Path::new(""))?.check_name(url, revision.unwrap_or(DEFAULT_REVISION))
+}
+
+/// Whether a revision can only be a branch or a tag: it is neither the id of a commit, also as `git describe` has it,
+/// nor reckoned from another revision.
+fn is_name(revision: &str) -> bool {
+    let id = revision.rsplit("-g").next().unwrap_or(revision);
+    !id.chars().all(|c| c.is_ascii_hexdigit()) && !revision.contains(['~', '^', ':', '@'])
+}
+
 /// Lists a tree with all that is below it.
 fn list(mut command: Command, tree: &str) -> Command {
     command.args(["ls-tree", "-r", "--full-tree", tree]);
@@ -112,16 +127,35 @@ impl<'a> Git<'a> {
         Ok(Git { program, repository: repository.to_owned(), own, shown })
     }
 
-    /// Fetches a revision from an address into a repository of ours; only that revision where the server can.
-    pub fn fetch(url: &str, revision: &str, own: &'a Path) -> Result<Git<'a>> {
-        let repository = own.join("repository");
-        let git = Git { shown: without_credentials(url), ..Git::at(&repository, own)? };
+    /// A repository elsewhere; what is fetched from there goes into one of ours.
+    fn at_address(url: &str, own: &'a Path) -> Result<Git<'a>> {
+        let git = Git { shown: without_credentials(url), ..Git::at(&own.join("repository"), own)? };
         if has_password(url) {
             // Every user of the machine can read the arguments of git and of what it starts.
             return Err(git.failed("give the password to git (`git help credentials`), not in the address".to_owned()));
         }
+        Ok(git)
+    }
+
+    /// Refuses a name that no branch or tag at an address has.
+    fn check_name(&self, url: &str, revision: &str) -> Result<()> {
+        if !is_name(revision) {
+            return Ok(());
+        }
+        let mut list = self.plain();
+        list.args(["ls-remote", "--", url, revision]);
+        if self.run(list)?.is_empty() {
+            let known = "its branches and tags are shown by `git ls-remote`";
+            return Err(self.failed(format!("it has no revision `{revision}`; {known}")));
+        }
+        Ok(())
+    }
+
+    /// Fetches a revision from an address into a repository of ours; only that revision where the server can.
+    pub fn fetch(url: &str, revision: &str, own: &'a Path) -> Result<Git<'a>> {
+        let git = Git::at_address(url, own)?;
         let mut init = git.plain();
-        init.args(["init", "--quiet", "--bare"]).arg(&repository);
+        init.args(["init", "--quiet", "--bare"]).arg(&git.repository);
         git.run(init)?;
         let fetch = |depth: &[&str], what: &[&str]| {
             let mut fetch = git.command();
@@ -130,6 +164,7 @@ impl<'a> Git<'a> {
         };
         let wanted = format!("+{revision}:refs/heads/rqps");
         if fetch(&["--depth=1"], &[&wanted]).is_err() {
+            git.check_name(url, revision)?;
             // A server need not give a commit that no name points to.
             fetch(&[], &["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"])?;
             let commit = git.commit(revision)?;

@@ -95,8 +95,11 @@ fn what_can_be_known_to_fail_is_told_before_anything_is_compiled() {
         [flavour.lacking]\nabout = \"test\"\nvariables = {}\nneed = [{ header = \"no/such.h\", package = \"libno-dev\" }]\n";
     fs::write(scene.path("config/rqps/flavours/own.toml"), flavour).expect("written");
     let refused = |second: &str, words: &[&str]| {
-        let ended = scene.end(scene.run("x", &["--build", &word, "--build", second])).refused(words);
-        assert!(!ended.stderr.contains("step 1 of"), "{}", ended.stderr);
+        let run = scene.run("x", &["--build", &word, "--build", second]);
+        for command in [run, scene.rqps(&["builds", "make", &word, second])] {
+            let ended = scene.end(command).refused(words);
+            assert!(!ended.stderr.contains("step 1 of"), "{}", ended.stderr);
+        }
     };
     refused(&format!("{word}+other"), &["lacks the compiler no-such-cc", "`apt-get install no-such-cc`"]);
     refused(&format!("{word}@nowhere"), &["git"]);

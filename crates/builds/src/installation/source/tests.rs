@@ -2,9 +2,10 @@
 
 use super::*;
 use crate::installation::install;
+use crate::installation::record::BuildRecord;
 use crate::source::recipe::Recipes;
-use rqps_model::{BuildSource, BuildSpec};
 use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
 
 /// A cache that the account of steps may enter, and a folder with a source tree and a patch.
 struct Scene {
@@ -36,15 +37,47 @@ impl Scene {
     fn spec(&self, rest: &str) -> BuildSpec {
         format!("postgres:src:{}{rest}", self.path("tree").display()).parse().expect("a build")
     }
+
+    /// Makes the tree a repository with one commit, and returns its address.
+    fn address(&self) -> String {
+        let git = |arguments: &[&str]| {
+            let mut command = Command::new("git");
+            command.args(["-c", "user.name=n", "-c", "user.email=e"]).args(arguments);
+            command.current_dir(self.path("tree")).env("GIT_CONFIG_GLOBAL", "/dev/null").env_remove("GIT_DIR");
+            assert!(command.status().expect("it runs").success(), "{arguments:?}");
+        };
+        git(&["init", "--quiet", "--initial-branch=master"]);
+        git(&["add", "--all"]);
+        git(&["commit", "--quiet", "-m", "first"]);
+        format!("file://{}", self.path("tree").display())
+    }
+
+    /// What `check_source` and an installation say of a source that cannot be had, and that nothing was fetched for it.
+    fn refused(&self, catalog: &Catalog, spec: &BuildSpec) -> [String; 2] {
+        let mut steps = Vec::new();
+        let installed = install(spec, catalog, &self.cache, &mut |step| steps.push(step));
+        assert_eq!(steps, []);
+        [check(catalog, spec, &self.cache), installed.map(drop)].map(|result| result.expect_err("refused").to_string())
+    }
+}
+
+fn check(catalog: &Catalog, spec: &BuildSpec, cache: &Cache) -> Result<()> {
+    let BuildSource::Source(source) = &spec.source else { panic!("{spec} is a source") };
+    check_source(spec.engine, source, catalog, cache)
 }
 
 /// A recipe whose only step is this script.
 fn catalog(script: &str) -> Catalog {
+    catalog_with(script, "")
+}
+
+/// The same with more needs.
+fn catalog_with(script: &str, needs: &str) -> Catalog {
     let mut recipes = Recipes::built_in();
     let text = format!(
         "engine = \"postgres\"\nabout = \"test\"\nmarks = [\"configure\"]\nconfigured = \"config.status\"\n\
          undo = \"make distclean\"\nprefix = \"install\"\ncompilers = [{{ variable = \"CC\", program = \"gcc\" }}]\n\
-         [[need]]\nprogram = \"sh\"\npackage = \"dash\"\n\
+         [[need]]\nprogram = \"sh\"\npackage = \"dash\"\n{needs}\
          [[step]]\nname = \"compile\"\ncommand = [\"sh\", \"-c\", \"{script}\"]\n"
     );
     recipes.add_recipe("test", &text).expect("a recipe");
@@ -71,19 +104,45 @@ fn what_is_compiled_is_what_lay_there_before_another_rqps_was_waited_for() {
 fn a_cache_that_servers_cannot_enter_is_refused_before_anything_is_compiled() {
     let scene = Scene::new();
     let (catalog, spec) = (catalog("exit 1"), scene.spec(""));
-    let BuildSource::Source(source) = &spec.source else { panic!("{spec} is a source") };
-    check_source(spec.engine, source, &catalog, &scene.cache).expect("an open one is not");
+    check(&catalog, &spec, &scene.cache).expect("an open one is not");
     fs::set_permissions(scene.place.path(), fs::Permissions::from_mode(0o700)).expect("closed");
-    let checked = check_source(spec.engine, source, &catalog, &scene.cache);
-    if Account::choose().differs_from_us() {
-        let error = checked.expect_err("refused").to_string();
-        let place = fs::canonicalize(scene.place.path()).expect("there");
-        let told = format!("cannot enter {}; choose a folder open to it (RQPS_CACHE)", place.display());
+    if !Account::choose().differs_from_us() {
+        return check(&catalog, &spec, &scene.cache).expect("servers run as we do");
+    }
+    let place = fs::canonicalize(scene.place.path()).expect("there");
+    let told = format!("cannot enter {}; choose a folder open to it (RQPS_CACHE)", place.display());
+    for error in scene.refused(&catalog, &spec) {
         assert!(error.ends_with(&told), "{error}");
-        let mut steps = Vec::new();
-        install(&spec, &catalog, &scene.cache, &mut |step| steps.push(step)).expect_err("refused");
-        assert_eq!(steps, []);
-    } else {
-        checked.expect("servers run as we do");
+    }
+}
+
+#[test]
+fn what_is_known_to_fail_is_told_before_a_repository_is_fetched() {
+    let scene = Scene::new();
+    let address = scene.address();
+    let spec = |rest: &str| format!("postgres:src:{address}{rest}").parse::<BuildSpec>().expect("a build");
+    let whole = catalog("exit 1");
+    check(&whole, &spec("@master"), &scene.cache).expect("nothing is known to fail");
+    check(&whole, &spec(&format!("@{}", "0".repeat(40))), &scene.cache).expect("a commit may be there");
+    let error = check(&whole, &spec("@nowhere"), &scene.cache).expect_err("refused").to_string();
+    assert!(error.contains(&address) && error.contains("it has no revision `nowhere`"), "{error}");
+    for error in scene.refused(&whole, &spec("+patch=nowhere.diff")) {
+        assert!(error.contains("cannot read the patch nowhere.diff"), "{error}");
+    }
+    let lacking = catalog_with("exit 1", "[[need]]\nheader = \"no/such.h\"\npackage = \"libno-dev\"\n");
+    for error in scene.refused(&lacking, &spec("@master")) {
+        assert!(error.contains("this machine lacks no/such.h"), "{error}");
+    }
+
+    // A build of an earlier commit: only fetching tells whether it is that which is wanted.
+    let facts = BuildFacts::unknown(Engine::Postgres, "17.1".parse().expect("a version"));
+    let facts = BuildFacts { origin: format!("src:{address}@0123456789+o2nofp"), ..facts };
+    let record = BuildRecord { facts, package_sha256: String::new(), manifest_sha256: String::new(), bound_to: None };
+    fs::create_dir(scene.cache.build("pg171_o2nofp")).expect("made");
+    let text = serde_json::to_string(&record).expect("text");
+    fs::write(scene.cache.build("pg171_o2nofp").join("build.json"), text).expect("written");
+    check(&lacking, &spec("@master"), &scene.cache).expect("it may be there");
+    for other in ["@master+o3", "@master+patch=/etc/passwd"] {
+        check(&lacking, &spec(other), &scene.cache).expect_err("it is not there");
     }
 }
