@@ -17,7 +17,7 @@ mod source;
 pub use archive::find_archive;
 pub use installed::{Trust, list, remove, show, verify};
 pub use progress::Progress;
-pub use source::{check_source, find_compiled, find_source};
+pub use source::{check_source, find_compiled, find_source, source_digest};
 
 use crate::inspect::{Subject, inspect};
 use crate::{BuildError, Catalog, Result};

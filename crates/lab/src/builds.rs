@@ -7,7 +7,7 @@ pub mod text;
 use crate::notice::Notify;
 use crate::open::Lab;
 use crate::prepare::check_sources;
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use rqps_builds::installation::{self, Trust};
 use rqps_builds::storage::storage_engines;
 use rqps_builds::{BuildError, Release};
@@ -96,15 +96,40 @@ pub fn install(lab: &Lab, word: &str, notify: &mut Notify<'_>) -> Result<BuildFa
         Found::Elsewhere(spec) => lab.install(&spec, Trust::EveryFile, notify),
         Found::Here(facts) => {
             let release = lab.catalog.releases().find(|release| release.build_name() == facts.name);
-            let spec = match (release, word.parse()) {
-                (Some(release), _) => spec_of(release),
-                (None, Ok(spec)) => spec,
-                // By its name: then it is made again from where it came.
-                (None, Err(_)) => spec(&format!("{}:{}", facts.engine, facts.origin))?,
-            };
-            lab.install(&spec, Trust::EveryFile, notify)
+            match (release, word.parse()) {
+                (Some(release), _) => lab.install(&spec_of(release), Trust::EveryFile, notify),
+                (None, Ok(spec)) => lab.install(&spec, Trust::EveryFile, notify),
+                (None, Err(_)) => {
+                    let again = make_again(lab, &facts, notify);
+                    again.with_context(|| format!("build {} cannot be made again", facts.name))
+                }
+            }
         }
     }
+}
+
+/// Makes a build that is damaged again from where it came, if what is there is still the same.
+fn make_again(lab: &Lab, facts: &BuildFacts, notify: &mut Notify<'_>) -> Result<BuildFacts> {
+    if installation::verify(&lab.cache, &facts.name).is_ok() {
+        return Ok(facts.clone());
+    }
+    let spec = spec(&format!("{}:{}", facts.engine, facts.origin))?;
+    let check = |digest: &str| {
+        let BuildFacts { origin, name, .. } = facts;
+        ensure!(
+            digest == facts.sha256,
+            "{origin} makes another build by now; `rqps builds remove {name}` removes this"
+        );
+        Ok(())
+    };
+    if let BuildSource::Source(source) = &spec.source {
+        // Before an hour of compiling.
+        let digest = installation::source_digest(spec.engine, source, &lab.catalog, &lab.cache)?;
+        digest.as_deref().map_or(Ok(()), check)?;
+    }
+    let made = lab.install(&spec, Trust::EveryFile, notify)?;
+    check(&made.sha256)?;
+    Ok(made)
 }
 
 fn spec_of(release: &Release) -> BuildSpec {

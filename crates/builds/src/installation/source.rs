@@ -64,6 +64,16 @@ impl Key {
 /// The installed build of a source, if it is here: nothing is fetched or compiled. A source whose content only fetching
 /// would tell is not found.
 pub fn find_source(engine: Engine, spec: &SourceSpec, catalog: &Catalog, cache: &Cache) -> Result<Option<BuildFacts>> {
+    Ok(key_of(engine, spec, catalog, cache)?.and_then(|key| key.find(cache)))
+}
+
+/// The digest of all that a source would be compiled of, as the facts of its build have it, unless only fetching would
+/// tell.
+pub fn source_digest(engine: Engine, spec: &SourceSpec, catalog: &Catalog, cache: &Cache) -> Result<Option<String>> {
+    Ok(key_of(engine, spec, catalog, cache)?.map(|key| key.0))
+}
+
+fn key_of(engine: Engine, spec: &SourceSpec, catalog: &Catalog, cache: &Cache) -> Result<Option<Key>> {
     let recipe = catalog.recipes().recipe(engine);
     let flavour = catalog.recipes().flavour(engine, spec.flavour.as_deref())?;
     let lease = Lease::open(cache)?;
@@ -73,7 +83,7 @@ pub fn find_source(engine: Engine, spec: &SourceSpec, catalog: &Catalog, cache: 
         None => Content::of(spec, catalog, recipe, folder.path())?.id,
         Some(id) => id,
     };
-    Ok(Key::of(&id, &spec.patches, recipe, flavour)?.find(cache))
+    Key::of(&id, &spec.patches, recipe, flavour).map(Some)
 }
 
 /// Refuses a source that cannot be compiled here, as far as that is known without fetching it: minutes of compiling

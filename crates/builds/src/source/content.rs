@@ -150,15 +150,15 @@ fn of_tree(spec: &SourceSpec, recipe: &Recipe, repository: PathBuf, git: &Git<'_
     Ok(Content { id: format!("git {}", tree.content_id()), spec, about, files: Files::Tree(repository, tree) })
 }
 
-/// The same source for somebody who stands elsewhere.
+/// The same source for somebody who stands elsewhere. Links stay: a path that no source can be named by has one.
 pub fn absolute(spec: &SourceSpec) -> SourceSpec {
-    let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let full = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let mut spec = spec.clone();
     match &mut spec.place {
-        SourcePlace::Folder(path) | SourcePlace::Archive(path) => *path = real(path),
+        SourcePlace::Folder(path) | SourcePlace::Archive(path) => *path = full(path),
         SourcePlace::Release(_) | SourcePlace::ArchiveUrl { .. } | SourcePlace::Repository(_) => {}
     }
-    spec.patches.iter_mut().for_each(|patch| *patch = real(patch));
+    spec.patches.iter_mut().for_each(|patch| *patch = full(patch));
     spec
 }
 

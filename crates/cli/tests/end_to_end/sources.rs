@@ -11,6 +11,7 @@ use rqps_model::Engine;
 use rqps_model::facts::BuildFacts;
 use rustix::process::Signal;
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -167,6 +168,33 @@ fn servers_can_read_what_was_compiled_whatever_the_umask_is() {
     scene.furnish(&mut inside);
     scene.end(inside).with_code(0);
     assert_eq!(installed(&scene).len(), 1);
+    scene.assert_nothing_left();
+}
+
+#[test]
+fn a_damaged_build_is_made_again_only_from_what_it_was_made_of() {
+    let (scene, word) = with_step("mkdir {stage}/install && cp -r /usr/lib/postgresql/15/. {stage}/install");
+    // A path with an `@` can only be named by a link.
+    fs::rename(scene.path("tree"), scene.path("tree@work")).expect("renamed");
+    symlink("tree@work", scene.path("tree")).expect("linked");
+    scene.end(scene.rqps(&["builds", "make", &word])).with_code(0);
+    let names = installed(&scene);
+    let [name] = &names[..] else { panic!("{names:?}") };
+    let install = || scene.end(scene.rqps(&["builds", "install", name]));
+    let configure = scene.path("tree/configure");
+    let text = fs::read_to_string(&configure).expect("there");
+    fs::write(&configure, "changed").expect("written");
+    let ended = install().with_code(0);
+    assert!(!ended.stderr.contains("step 1 of"), "it is whole: {}", ended.stderr);
+
+    let extra = scene.path("cache/builds").join(name).join("install/bin/extra");
+    fs::write(&extra, "x").expect("written");
+    let remedy = format!("makes another build by now; `rqps builds remove {name}`");
+    let ended = install().refused(&[&format!("build {name} cannot be made again"), &remedy]);
+    assert!(!ended.stderr.contains("step 1 of") && extra.exists(), "{}", ended.stderr);
+    fs::write(&configure, text).expect("written");
+    install().with_code(0);
+    assert!(!extra.exists() && installed(&scene) == names);
     scene.assert_nothing_left();
 }
 
