@@ -52,6 +52,7 @@ impl Key {
         let arguments = flavour.arguments.join("\n");
         let facts: Vec<String> = compilers.into_iter().map(needs::compiler_facts).collect::<Result<_>>()?;
         text.push_str(&format!("{steps}\n{variables}\n{arguments}\n{}\n", facts.join("\n")));
+        text.extend(needs::native_facts(recipe, flavour)?);
         Ok(Key(verify::sha256_bytes(text.as_bytes())))
     }
 

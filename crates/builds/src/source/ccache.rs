@@ -5,6 +5,7 @@
 
 use super::needs;
 use crate::unpack::make_open_folder;
+use crate::verify::sha256_bytes;
 use crate::{BuildError, Result};
 use rqps_machine::Account;
 use std::fs::{self, Permissions};
@@ -20,16 +21,20 @@ pub(super) struct Ccache {
     tools: PathBuf,
     /// What ccache keeps.
     kept: PathBuf,
+    /// Digest of what decides what comes out, and is neither in the text nor in the flags.
+    namespace: Option<String>,
 }
 
 impl Ccache {
     /// Scripts for these compilers in a new folder, in front of what is kept in the folder of the cache; none where
-    /// ccache is not installed. A compiler that is named by its path is left alone.
+    /// ccache is not installed. A compiler that is named by its path is left alone. What was made for one CPU by flags
+    /// that do not name it (`native`) is not taken for another.
     pub(super) fn install(
         tools: PathBuf,
         compilers: &[&str],
         cache: &Path,
         account: Account,
+        native: Option<&str>,
     ) -> Result<Option<Ccache>> {
         let Some(ccache) = needs::find(CCACHE) else { return Ok(None) };
         make_open_folder(&tools)?;
@@ -42,7 +47,8 @@ impl Ccache {
         }
         let kept = cache.join(CCACHE);
         account.private_folder(&kept)?;
-        Ok(Some(Ccache { tools, kept }))
+        let namespace = native.map(|facts| sha256_bytes(facts.as_bytes()));
+        Ok(Some(Ccache { tools, kept, namespace }))
     }
 
     /// Has a command that works in this tree find the scripts before the compilers. Its `TMPDIR`, which must be set,
@@ -51,7 +57,7 @@ impl Ccache {
         command.env("PATH", format!("{}:{}", self.tools.display(), needs::PATH));
         // The same text is the same, in whatever folder it is compiled.
         command.env("CCACHE_DIR", &self.kept).env("CCACHE_NOHASHDIR", "1").env("CCACHE_BASEDIR", tree);
-        command.env("CCACHE_DEPEND", "1");
+        command.env("CCACHE_DEPEND", "1").envs(self.namespace.iter().map(|digest| ("CCACHE_NAMESPACE", digest)));
     }
 }
 
@@ -102,16 +108,21 @@ mod tests {
     #[test]
     fn what_is_known_is_not_compiled_again_and_a_changed_header_is() {
         let place = tempfile::tempdir().expect("a folder");
-        let (tools, compilers) = (place.path().join("tools"), ["gcc", "/usr/bin/gcc"]);
-        let ccache = Ccache::install(tools, &compilers, place.path(), Account::own()).expect("installed");
-        let ccache = ccache.expect("scripts/needs installs ccache");
+        let install = |name: &str, native| {
+            let (tools, compilers) = (place.path().join(name), ["gcc", "/usr/bin/gcc"]);
+            let ccache = Ccache::install(tools, &compilers, place.path(), Account::own(), native).expect("installed");
+            ccache.expect("scripts/needs installs ccache")
+        };
+        let ccache = install("tools", None);
         let first = compile(&ccache, place.path(), "#define ANSWER 42\n");
         let again = compile(&ccache, place.path(), "#define ANSWER 42\n");
         let changed = compile(&ccache, place.path(), "#define ANSWER 43\n");
         assert_eq!(first, again);
         assert_ne!(first, changed);
-        let counted = counted(&ccache);
-        assert_eq!((counted["direct_cache_hit"], counted["cache_miss"]), (1, 2), "{counted:?}");
-        assert_eq!(counted["preprocessed_cache_miss"], 0, "nothing is preprocessed beforehand: {counted:?}");
+        let now = counted(&ccache);
+        assert_eq!((now["direct_cache_hit"], now["cache_miss"]), (1, 2), "{now:?}");
+        assert_eq!(now["preprocessed_cache_miss"], 0, "nothing is preprocessed beforehand: {now:?}");
+        compile(&install("native", Some("a CPU")), place.path(), "#define ANSWER 42\n");
+        assert_eq!(counted(&ccache)["cache_miss"], 3, "it is not known for this CPU");
     }
 }

@@ -85,7 +85,8 @@ impl Compilation<'_> {
             tree::give(&self.tree(), account)?;
         }
         let compilers = self.recipe.compilers(self.flavour);
-        let ccache = Ccache::install(self.folder.join("tools"), &compilers, self.lease.cache().root(), account)?;
+        let (tools, native) = (self.folder.join("tools"), needs::native_facts(self.recipe, self.flavour)?);
+        let ccache = Ccache::install(tools, &compilers, self.lease.cache().root(), account, native.as_deref())?;
         let words = [needs::PATCH, "-p1", "--batch", "--forward"].map(str::to_owned).to_vec();
         let patching = patches.iter().map(|file| BuildCommand {
             name: "patch",

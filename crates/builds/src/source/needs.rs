@@ -90,6 +90,23 @@ pub fn compiler_facts(compiler: &str) -> Result<String> {
     Ok(format!("{first} for {}", ask("-dumpmachine")?.trim()))
 }
 
+/// What the compilers take `native` for in a flavour that has it: this machine's CPU, as options of their own.
+pub fn native_facts(recipe: &Recipe, flavour: &Flavour) -> Result<Option<String>> {
+    let words = flavour.variables.values().flat_map(|value| value.split_whitespace());
+    let native: Vec<&str> = words.filter(|word| word.starts_with("-m") && word.ends_with("=native")).collect();
+    if native.is_empty() {
+        return Ok(None);
+    }
+    let ask = |compiler: &str| {
+        let mut command = command::program(Account::choose(), OnParentDeath::Kill, Path::new("/bin/sh"));
+        // GCC and Clang say on stderr what they would run.
+        command.args(["-c", r#"exec "$@" 2>&1"#, "sh", compiler]).args(&native);
+        command.args(["-###", "-E", "-x", "c", "/dev/null"]);
+        command::output_within(command, &format!("{compiler} -###"), ANSWER_LIMIT)
+    };
+    Ok(Some(recipe.compilers(flavour).into_iter().map(ask).collect::<rqps_machine::Result<String>>()?))
+}
+
 fn has_header(header: &str, compiler: &str) -> bool {
     let Some(compiler) = find(compiler) else {
         return HEADERS.iter().any(|folder| Path::new(folder).join(header).is_file());

@@ -355,6 +355,23 @@ fn all_that_is_missing_is_told_at_once_with_its_packages() {
 }
 
 #[test]
+fn a_compiler_tells_what_native_is_here() {
+    let recipes = Recipes::built_in();
+    let facts = |engine: Engine, flavour: Option<&str>| {
+        let flavour = recipes.flavour(engine, flavour).expect("there");
+        needs::native_facts(recipes.recipe(engine), flavour).expect("told")
+    };
+    for engine in Engine::ALL {
+        assert_eq!(facts(engine, None), None);
+    }
+    for (engine, flavour) in [(Engine::Postgres, "o3_native_lto"), (Engine::Mysql, "rel_native")] {
+        let told = facts(engine, Some(flavour)).expect("it is for this CPU");
+        assert!(told.contains("cc1") && told.contains("-mtune="), "{told}");
+        assert_eq!(facts(engine, Some(flavour)), Some(told));
+    }
+}
+
+#[test]
 fn flavours_and_recipes_are_files() {
     let mut recipes = Recipes::built_in();
     let names: Vec<&str> = recipes.flavours(Engine::Postgres).map(|flavour| flavour.name.as_str()).collect();

@@ -146,3 +146,29 @@ fn what_is_known_to_fail_is_told_before_a_repository_is_fetched() {
         check(&lacking, &spec(other), &scene.cache).expect_err("it is not there");
     }
 }
+
+#[test]
+fn a_build_for_the_cpu_of_this_machine_is_not_that_of_another() {
+    let scene = Scene::new();
+    scene.write("cc", "#!/bin/sh\ncase \"$*\" in *-###*) cat \"$(dirname $0)/cpu\" >&2 ;; *) echo cc 1 ;; esac\n");
+    fs::set_permissions(scene.path("cc"), fs::Permissions::from_mode(0o755)).expect("to be run");
+    let mut recipes = catalog("exit 1").recipes().clone();
+    let flavour = |name: &str, flags: &str| {
+        let cc = scene.path("cc").display().to_string();
+        format!("[flavour.{name}]\nabout = \"test\"\nvariables = {{ CC = \"{cc}\", CFLAGS = \"{flags}\" }}\n")
+    };
+    let both = [flavour("a", "-O2 -march=x86-64"), flavour("b", "-O2 -march=native -mtune=native")].concat();
+    recipes.add_flavours("test", &format!("engine = \"postgres\"\n{both}")).expect("flavours");
+    let catalog = Catalog::of_recipes(recipes);
+    let digests = |cpu: &str| {
+        scene.write("cpu", cpu);
+        ["+a", "+b"].map(|flavour| {
+            let BuildSource::Source(source) = scene.spec(flavour).source else { panic!("it is a source") };
+            let digest = source_digest(Engine::Postgres, &source, &catalog, &scene.cache).expect("computed");
+            digest.expect("known without fetching")
+        })
+    };
+    let (one, other) = (digests("cc1 -march=skylake"), digests("cc1 -march=znver3"));
+    assert!(one[0] == other[0] && one[1] != other[1], "{one:?} {other:?}");
+    assert_eq!(digests("cc1 -march=skylake"), one);
+}
