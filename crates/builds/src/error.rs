@@ -144,6 +144,16 @@ pub enum BuildError {
         /// What undoes it.
         undo: String,
     },
+    /// A source has a link to what is not in it.
+    #[error("{place} has a link that leads out of it, {} to {}; only what is in a source is compiled, so put a copy in the place of the link", link.display(), to.display())]
+    LeadsOut {
+        /// The folder, archive or address.
+        place: String,
+        /// The link, by its path in the source.
+        link: PathBuf,
+        /// Where it leads.
+        to: PathBuf,
+    },
     /// Somebody worked on a source while it was copied.
     #[error("{place} was changed while it was copied; run the command again")]
     Changed {

@@ -9,7 +9,7 @@ mod deb;
 mod place;
 
 pub use place::Contents;
-pub(crate) use place::make_open_folder;
+pub(crate) use place::{climbed_inside, make_open_folder};
 
 use crate::{BuildError, Result};
 use bzip2::read::MultiBzDecoder;

@@ -7,7 +7,7 @@ use super::git::{self, Git, Tree};
 use super::recipe::Recipe;
 use super::tree;
 use crate::fetch;
-use crate::unpack::{self, Contents, make_open_folder};
+use crate::unpack::{self, Contents, climbed_inside, make_open_folder};
 use crate::{BuildError, Catalog, Result, verify};
 use rqps_model::build::{SourcePlace, SourceSpec};
 use std::fs;
@@ -99,6 +99,7 @@ impl Content {
                     None => {
                         check_marks(&folder, recipe)?;
                         check_unconfigured(&folder, recipe)?;
+                        check_links(spec, &tree::links(&folder)?)?;
                         content(of_folder(&folder)?, Files::Folder(folder))
                     }
                 }
@@ -135,6 +136,7 @@ impl Content {
 
 fn of_tree(spec: &SourceSpec, recipe: &Recipe, repository: PathBuf, git: &Git<'_>, tree: Tree) -> Result<Content> {
     refuse_without(&spec.to_string(), recipe, git.lacks(&tree, &recipe.marks)?)?;
+    check_links(spec, &git.links(&tree)?)?;
     let mut spec = absolute(spec);
     // A tree as it lies there has no revision: its changes have none.
     if spec.revision.is_some() || matches!(spec.place, SourcePlace::Repository(_)) {
@@ -172,6 +174,13 @@ fn refuse_without(place: &str, recipe: &Recipe, missing: Vec<String>) -> Result<
         return Ok(());
     }
     Err(BuildError::NotASource { place: place.to_owned(), engine: recipe.engine.title(), missing })
+}
+
+/// What links lead to elsewhere is not known by the content of a source, and must not be written to.
+fn check_links(spec: &SourceSpec, links: &[(PathBuf, PathBuf)]) -> Result<()> {
+    let leads_out = |(link, to): &&(PathBuf, PathBuf)| climbed_inside(link, to).is_none();
+    let Some((link, to)) = links.iter().find(leads_out) else { return Ok(()) };
+    Err(BuildError::LeadsOut { place: spec.place.to_string(), link: link.clone(), to: to.clone() })
 }
 
 /// A copy of a tree that was configured in place would hold what was compiled there.

@@ -27,6 +27,10 @@ const TRUNKS: [&str; 8] = [
 /// What is compiled of a repository at an address where nothing else is said.
 pub const DEFAULT_REVISION: &str = "HEAD";
 
+/// What stands in a list of a tree before the id of another repository's commit, and of where a symbolic link leads.
+const SUBMODULE: &str = "160000 commit";
+const LINK: &str = "120000 blob";
+
 /// How many lines of git's words an error carries.
 const TOLD_LINES: usize = 4;
 
@@ -108,10 +112,10 @@ fn list(mut command: Command, tree: &str) -> Command {
     command
 }
 
-/// What a list says to be a commit of another repository: `160000 commit ID`, a tab and the path.
-fn links(listed: &str) -> impl Iterator<Item = (&str, &str)> {
+/// Ids and paths of what a list says to be of a kind: mode and type, then the id, a tab and the path.
+fn listed_as<'a>(kind: &str, listed: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
     let rows = listed.lines().filter_map(|line| line.split_once('\t'));
-    rows.filter_map(|(about, path)| Some((about.split_once(" commit ")?.1, path)))
+    rows.filter_map(move |(about, path)| Some((about.strip_prefix(kind)?.trim_start(), path)))
 }
 
 impl<'a> Git<'a> {
@@ -205,7 +209,8 @@ impl<'a> Git<'a> {
         let has_changes = committed.is_none_or(|committed| committed != id);
         // The tree is in our own objects only.
         let listed = self.run(list(self.on_our_index()?, &id))?;
-        let submodules = links(&listed).map(|(_, path)| self.submodule(path, None)).collect::<Result<_>>()?;
+        let submodules =
+            listed_as(SUBMODULE, &listed).map(|(_, path)| self.submodule(path, None)).collect::<Result<_>>()?;
         Ok(Tree { id, commit, has_changes, submodules })
     }
 
@@ -244,6 +249,23 @@ impl<'a> Git<'a> {
             }
         }
         Ok(lacking)
+    }
+
+    /// The symbolic links of a tree and where they lead, those of its submodules included.
+    pub fn links(&self, tree: &Tree) -> Result<Vec<(PathBuf, PathBuf)>> {
+        let listed = self.run(list(self.on_our_index()?, &tree.id))?;
+        let mut links = Vec::new();
+        for (id, path) in listed_as(LINK, &listed) {
+            let mut show = self.on_our_index()?;
+            show.args(["cat-file", "blob", id]);
+            links.push((path.into(), self.run(show)?.into()));
+        }
+        for Submodule { path, tree } in &tree.submodules {
+            let Some(tree) = tree else { continue };
+            let inner = self.inner(path, |inner| inner.links(tree))?;
+            links.extend(inner.into_iter().map(|(link, to)| (Path::new(path).join(link), to)));
+        }
+        Ok(links)
     }
 
     /// Writes the files of a tree into a folder, which exists.
@@ -307,7 +329,7 @@ impl<'a> Git<'a> {
     fn of_commit(&self, commit: String) -> Result<Tree> {
         let id = self.tree_id(&commit)?;
         let listed = self.run(list(self.command(), &id))?;
-        let submodules = links(&listed).map(|(commit, path)| self.submodule(path, Some(commit)));
+        let submodules = listed_as(SUBMODULE, &listed).map(|(commit, path)| self.submodule(path, Some(commit)));
         let submodules = submodules.collect::<Result<_>>()?;
         Ok(Tree { id, commit: Some(commit), has_changes: false, submodules })
     }

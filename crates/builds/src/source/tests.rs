@@ -285,6 +285,41 @@ fn a_tree_without_git_is_known_by_its_files() {
 }
 
 #[test]
+fn a_link_that_leads_out_of_a_source_is_refused() {
+    let (plain, tree, other) = (folder(), repository(), repository());
+    write(plain.path(), &[("configure", "one\n"), ("src/backend/Makefile", "two\n")]);
+    let from = other.path().display().to_string();
+    git(tree.path(), &["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", &from, "lib/other"]);
+    for (folder, inner) in [(plain.path(), "src/backend"), (tree.path(), "src/backend"), (tree.path(), "lib/other/src")]
+    {
+        let (place, link) = (folder.display().to_string(), format!("{inner}/link"));
+        for to in ["Makefile", "../backend", "../../configure", "gone"] {
+            symlink(to, folder.join(&link)).expect("linked");
+            content(&place).expect("it stays inside");
+            fs::remove_file(folder.join(&link)).expect("removed");
+        }
+        for to in ["/etc/passwd", "../../../shared/x", "../../../../x"] {
+            symlink(to, folder.join(&link)).expect("linked");
+            let error = content(&place).err().map(|error| error.to_string());
+            fs::remove_file(folder.join(&link)).expect("removed");
+            if inner == "lib/other/src" && to == "../../../shared/x" {
+                assert_eq!(error, None, "inside of what the submodule is in");
+                continue;
+            }
+            let told = format!("{place} has a link that leads out of it, {link} to {to}; only");
+            assert!(error.as_ref().is_some_and(|error| error.starts_with(&told)), "{error:?}");
+        }
+    }
+    symlink("/etc", tree.path().join("link")).expect("linked");
+    git(tree.path(), &["add", "link"]);
+    git(tree.path(), &["commit", "--quiet", "-m", "with"]);
+    for place in [format!("{}@HEAD", tree.path().display()), format!("file://{}", tree.path().display())] {
+        let error = content(&place).err().expect("refused").to_string();
+        assert!(error.contains("a link that leads out of it, link to /etc; only"), "{error}");
+    }
+}
+
+#[test]
 fn an_archive_of_each_kind_is_a_source() {
     let tree = repository();
     let place = folder();

@@ -30,6 +30,16 @@ pub fn digest(folder: &Path) -> Result<String> {
     Ok(sha256_bytes(lines.as_bytes()))
 }
 
+/// The symbolic links below a folder and where they lead.
+pub fn links(folder: &Path) -> Result<Vec<(PathBuf, PathBuf)>> {
+    let links = files(folder)?.into_iter().filter(|path| folder.join(path).is_symlink());
+    let read = |path: PathBuf| {
+        let to = fs::read_link(folder.join(&path)).map_err(BuildError::at("read", &path))?;
+        Ok((path, to))
+    };
+    links.map(read).collect()
+}
+
 /// Copies all files below a folder into another, which exists.
 pub fn copy(folder: &Path, to: &Path) -> Result<()> {
     for path in files(folder)? {

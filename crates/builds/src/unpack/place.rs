@@ -198,7 +198,7 @@ fn inside(path: &Path) -> Option<PathBuf> {
 
 /// How far a link climbs; `None` if it may come out of the folder. It may climb only as far as the folder and only at
 /// its start: a `..` after a name could pass through another link and come out elsewhere than it reads.
-fn climbed_inside(link: &Path, to: &Path) -> Option<usize> {
+pub(crate) fn climbed_inside(link: &Path, to: &Path) -> Option<usize> {
     let depth = link.components().count().checked_sub(1)?;
     let climbs = to.components().take_while(|part| matches!(part, Component::ParentDir | Component::CurDir));
     let climbed = climbs.clone().filter(|part| matches!(part, Component::ParentDir)).count();
