@@ -5,7 +5,8 @@
 
 use crate::{MachineError, Result};
 use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::io::Write;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 use std::path::Path;
 
 /// The account that the servers of this start run under.
@@ -51,6 +52,22 @@ impl Account {
         Ok(())
     }
 
+    /// Writes a file of this account into a folder that the account may write to, in the place of whatever has that
+    /// name.
+    ///
+    /// A program of the account may have left a symbolic link or a pipe there. So nothing that has a name is opened,
+    /// and nothing is given away by its name: a new file is made, handed over, and renamed.
+    pub fn write_file(self, path: &Path, text: &str) -> Result<()> {
+        let folder = path.parent().unwrap_or(Path::new("/"));
+        let mut new = tempfile::NamedTempFile::new_in(folder).map_err(MachineError::at("write", path))?;
+        new.write_all(text.as_bytes()).map_err(MachineError::at("write", path))?;
+        if self.differs_from_us() {
+            fchown(new.as_file(), Some(self.uid), Some(self.gid)).map_err(MachineError::at("hand over", path))?;
+        }
+        new.persist(path).map_err(|e| MachineError::io("write", path, e.error))?;
+        Ok(())
+    }
+
     /// A folder that only this account may enter, made if it is not there.
     pub fn private_folder(self, folder: &Path) -> Result<()> {
         if !folder.is_dir() {
@@ -89,12 +106,36 @@ fn parse_passwd(text: &str, name: &str) -> Option<Account> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
 
     #[test]
     fn reads_the_account_file() {
         let text = "root:x:0:0:root:/root:/bin/bash\nbroken\nnobody:x:65534:65533:n:/nonexistent:/bin/false\n";
         assert_eq!(parse_passwd(text, "nobody"), Some(Account { uid: 65534, gid: 65533 }));
         assert_eq!(parse_passwd(text, "nobod"), None);
+    }
+
+    #[test]
+    fn what_a_program_has_planted_is_replaced_and_never_followed() {
+        let root = tempfile::tempdir().expect("a folder");
+        let (folder, precious) = (root.path().join("data"), root.path().join("precious"));
+        fs::create_dir(&folder).expect("made");
+        fs::write(&precious, "x").expect("written");
+        let owner = |path: &Path| fs::symlink_metadata(path).expect("it is there").uid();
+        let owner_before = owner(&precious);
+        let config = folder.join("rqps.conf");
+        std::os::unix::fs::symlink(&precious, &config).expect("a link");
+        Account::choose().write_file(&config, "one").expect("written");
+        assert_eq!((fs::read_to_string(&precious).expect("read").as_str(), owner(&precious)), ("x", owner_before));
+        assert!(fs::symlink_metadata(&config).expect("it is there").is_file());
+        assert_eq!(owner(&config), Account::choose().uid);
+
+        // Who opens a pipe to write waits for a reader.
+        fs::remove_file(&config).expect("removed");
+        mknodat(CWD, &config, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).expect("a pipe");
+        Account::choose().write_file(&config, "two").expect("written");
+        assert_eq!(fs::read_to_string(&config).expect("read"), "two");
+        assert_eq!(fs::read_dir(&folder).expect("listed").count(), 1, "nothing else is left");
     }
 
     #[test]

@@ -57,8 +57,7 @@ impl LiveServer {
         master.copy_to(&guard.folder().join("data"));
         for (path, text) in &wanted.files {
             let path = guard.folder().join(path);
-            std::fs::write(&path, text).unwrap();
-            account.own_path(&path).unwrap();
+            account.write_file(&path, text).unwrap();
         }
         let process = guard.start();
         let shared_memory = SharedMemory::default();

@@ -79,8 +79,7 @@ fn is_bootstrapped(build: &BuildFacts, flavour: &Flavour) -> bool {
 
 fn initialise_insecure(build: &BuildFacts, dir: &Path, account: Account, lease: &Lease) -> Result<()> {
     let init = dir.join(INIT_FILE);
-    fs::write(&init, format!("{}{}", database_sql(), user_sql(build))).map_err(ServerError::at("write", &init))?;
-    account.own_path(&init)?;
+    account.write_file(&init, &format!("{}{}", database_sql(), user_sql(build)))?;
     let mut command = server_program(build, account, OnParentDeath::Kill)?;
     command.arg("--no-defaults").args(base_arguments(build, dir)?);
     command.arg("--initialize-insecure").arg(format!("--init-file={}", init.display()));

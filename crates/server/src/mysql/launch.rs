@@ -18,7 +18,6 @@ use rqps_machine::lease::LeasedFolder;
 use rqps_model::StorageEngine;
 use rqps_wire::Transport;
 use rustix::process::Signal;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -96,7 +95,6 @@ fn write_option_file(
     }
     lines.extend(plugin.map(|plugin| format!("plugin_load_add = {plugin}")));
     let own: String = lines.iter().map(|line| format!("{line}\n")).collect();
-    fs::write(&path, own + &launch.configuration.text()).map_err(ServerError::at("write", &path))?;
-    launch.account.own_path(&path)?;
+    launch.account.write_file(&path, &(own + &launch.configuration.text()))?;
     Ok(path)
 }

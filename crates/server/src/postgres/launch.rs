@@ -3,15 +3,14 @@
 //! In: a [`Launch`] and its data folder. Out: a command with its configuration written, where it will listen, and the
 //! signals that end it. It must not spawn anything.
 
+use crate::Result;
 use crate::launch::{Ending, Launch, Prepared};
 use crate::listen::socket_folder;
 use crate::login;
-use crate::{Result, ServerError};
 use rqps_machine::Lease;
 use rqps_machine::command::{self, OnParentDeath};
 use rqps_wire::Transport;
 use rustix::process::Signal;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -53,7 +52,6 @@ fn write_config(launch: &Launch<'_>, data_dir: &Path, socket_folder: &Path) -> R
          log_timezone = 'UTC'\ntimezone = 'UTC'\n",
         socket_folder.display(),
     );
-    fs::write(&path, own + &launch.configuration.text()).map_err(ServerError::at("write", &path))?;
-    launch.account.own_path(&path)?;
+    launch.account.write_file(&path, &(own + &launch.configuration.text()))?;
     Ok(path)
 }
