@@ -105,16 +105,32 @@ pub fn program_with(
 
 /// Runs a program to its end and returns its stdout; `input` goes to its stdin.
 pub fn output(command: Command, name: &str, input: &str) -> Result<String> {
-    run(command, name, input, None)
+    run(command, name, input, None, &mut |_| ())
+}
+
+/// The same, and tells the process as soon as there is one.
+pub(crate) fn output_of_told(
+    command: Command,
+    name: &str,
+    input: &str,
+    tell: &mut dyn FnMut(ProcessId),
+) -> Result<String> {
+    run(command, name, input, None, tell)
 }
 
 /// The same for a program that has nothing to read and little to do: one that takes longer than `limit` is killed, with
 /// all that it has started.
 pub fn output_within(command: Command, name: &str, limit: Duration) -> Result<String> {
-    run(command, name, "", Some(limit))
+    run(command, name, "", Some(limit), &mut |_| ())
 }
 
-fn run(mut command: Command, name: &str, input: &str, limit: Option<Duration>) -> Result<String> {
+fn run(
+    mut command: Command,
+    name: &str,
+    input: &str,
+    limit: Option<Duration>,
+    tell: &mut dyn FnMut(ProcessId),
+) -> Result<String> {
     let cannot_run = |e: io::Error| MachineError::Program {
         program: name.to_owned(),
         status: "it could not be run".to_owned(),
@@ -123,6 +139,7 @@ fn run(mut command: Command, name: &str, input: &str, limit: Option<Duration>) -
     // Spawned from here, since the parent-death signal comes when the thread that spawned ends.
     let child =
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(cannot_run)?;
+    ProcessId::of(child.id()).into_iter().for_each(tell);
     let (output, is_overdue) = finish(child, input, limit);
     let output = output.map_err(cannot_run)?;
     let stdout = String::from_utf8_lossy(&output.stdout).into_owned();

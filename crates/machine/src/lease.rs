@@ -4,26 +4,29 @@
 //! `<cache>/leases/<id>.json`, and after a crash [`clear_stale`], which stops the programs of leases whose owner is
 //! dead, then removes the folders, and gives the lease back when they are gone. A process is touched only if pid and
 //! start time match, or if it stands in a recorded folder and is of the recorded process group, or runs the recorded
-//! program or one next to it; a folder only if it carries our marker with the lease's id, which goes last. Nothing is
-//! ever found by name.
+//! program as one of our users, started after the owner; or if one of these has started it. A folder is touched only if
+//! it is of one of our users and carries our marker with the lease's id, which goes last. Nothing is ever found by
+//! name.
 
 use crate::proctree::{self, ProcessId};
 use crate::shared_memory::SharedMemory;
-use crate::{Cache, MachineError, Result, command, remove_tree};
+use crate::user_files::{UNPUBLISHED, write_whole, write_whole_soon};
+use crate::{Account, Cache, MachineError, Result, command};
 use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File};
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::os::unix::fs::PermissionsExt;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-/// The file that marks a folder as ours; it holds the id of the lease.
-pub const MARKER: &str = ".rqps";
+mod marked_folder;
+
+pub use marked_folder::MARKER;
 
 /// Time that a program of a dead owner gets to leave by itself.
 const LEAVE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -58,6 +61,9 @@ pub struct Holdings {
 struct Record {
     id: String,
     owner: ProcessId,
+    /// The user that the owner runs as.
+    #[serde(default = "own_user")]
+    user: u32,
     place: Place,
     folders: Vec<PathBuf>,
     programs: Vec<ProgramRecord>,
@@ -110,8 +116,8 @@ impl Lease {
         let random = RandomState::new().build_hasher().finish() as u32;
         let id = format!("{:x}-{:x}-{random:x}", owner.pid, owner.start_ticks);
         let path = cache.leases().join(format!("{id}.json"));
-        let record = Record { id, owner, place, folders: Vec::new(), programs: Vec::new() };
-        write(&path, &record)?;
+        let record = Record { id, owner, user: own_user(), place, folders: Vec::new(), programs: Vec::new() };
+        write(&path, &record, write_whole)?;
         let (record, not_removed) = (Mutex::new(record), Mutex::default());
         let (cache, folders_made) = (cache.clone(), AtomicU32::new(0));
         Ok(Lease { shared: Arc::new(Shared { cache, path, record, folders_made, not_removed }) })
@@ -142,37 +148,33 @@ impl Lease {
         let n = self.shared.folders_made.fetch_add(1, Ordering::Relaxed);
         let path = parent.join(format!("rqps-{}-{name}{n}", self.id()));
         fs::create_dir_all(parent).map_err(MachineError::at("create", parent))?;
-        self.change(|record| record.folders.push(path.clone()))?;
+        self.note(|record| record.folders.push(path.clone()))?;
         // From here on the drop of `folder` takes back what was done, up to an empty folder without a marker.
-        let made = fs::create_dir(&path);
-        if let Err(e) = made {
-            self.change(|record| record.folders.retain(|f| *f != path))?;
-            return Err(MachineError::io("create", path, e));
+        if let Err(e) = marked_folder::make(&path) {
+            self.strike(|record| record.folders.retain(|f| *f != path))?;
+            return Err(e);
         }
         let folder = LeasedFolder { path, lease: self.clone() };
-        let marker = folder.path.join(MARKER);
-        fs::write(&marker, self.id()).map_err(MachineError::at("write", &marker))?;
-        fs::set_permissions(&folder.path, Permissions::from_mode(mode))
-            .map_err(MachineError::at("open up", &folder.path))?;
+        marked_folder::mark(&folder.path, &self.id(), mode)?;
         Ok(folder)
     }
 
     /// Notes that a program is about to be started in the folder that it writes to; both without symbolic links.
     pub fn add_program(&self, folder: &Path, program: &Path) -> Result<()> {
         let program = ProgramRecord { folder: folder.to_owned(), program: program.to_owned(), process: None };
-        self.change(|record| record.programs.push(program))
+        self.note(|record| record.programs.push(program))
     }
 
     /// Notes the process that it became.
     pub fn set_process(&self, folder: &Path, process: ProcessId) -> Result<()> {
-        self.change(|record| {
+        self.note(|record| {
             record.programs.iter_mut().filter(|p| p.folder == folder).for_each(|p| p.process = Some(process));
         })
     }
 
     /// Notes that what was started in the folder is gone.
     pub fn remove_program(&self, folder: &Path) -> Result<()> {
-        self.change(|record| record.programs.retain(|p| p.folder != folder))
+        self.strike(|record| record.programs.retain(|p| p.folder != folder))
     }
 
     /// Runs a program that writes to a folder to its end, in that folder, and returns its stdout. It is in
@@ -182,15 +184,27 @@ impl Lease {
         let folder = real(folder)?;
         self.add_program(&folder, &real(program)?)?;
         command.current_dir(&folder);
-        let output = command::output(command, name, input);
+        let mut noted = Ok(());
+        let output = command::output_of_told(command, name, input, &mut |process| {
+            noted = self.set_process(&folder, process);
+        });
         self.remove_program(&folder)?;
-        output
+        noted.and(output)
     }
 
-    fn change(&self, change: impl FnOnce(&mut Record)) -> Result<()> {
+    /// Notes what is about to be.
+    fn note(&self, change: impl FnOnce(&mut Record)) -> Result<()> {
         let mut record = self.record();
         change(&mut record);
-        write(&self.shared.path, &record)
+        write(&self.shared.path, &record, write_whole)
+    }
+
+    /// Strikes out what is gone. It does not wait for the disk: an end in order has no time for that, and who reads of
+    /// what is gone loses nothing.
+    fn strike(&self, change: impl FnOnce(&mut Record)) -> Result<()> {
+        let mut record = self.record();
+        change(&mut record);
+        write(&self.shared.path, &record, write_whole_soon)
     }
 
     fn record(&self) -> MutexGuard<'_, Record> {
@@ -228,12 +242,12 @@ impl LeasedFolder {
 impl Drop for LeasedFolder {
     fn drop(&mut self) {
         // What cannot be removed stays in the lease and is cleared at the next start.
-        match remove_marked(&self.path, &self.lease.id()) {
-            Err(error) if self.path.exists() => {
+        match marked_folder::remove(&self.path, &self.lease.id(), &users(own_user())) {
+            Err(error) => {
                 let not_removed = &self.lease.shared.not_removed;
                 not_removed.lock().unwrap_or_else(PoisonError::into_inner).push(error.to_string());
             }
-            _ => _ = self.lease.change(|record| record.folders.retain(|f| *f != self.path)),
+            Ok(()) => _ = self.lease.strike(|record| record.folders.retain(|f| *f != self.path)),
         }
     }
 }
@@ -263,6 +277,16 @@ impl Record {
     }
 }
 
+/// Who may own what rqps has made, and run what it has started: the user that it ran as, and the account of its
+/// servers.
+fn users(user: u32) -> [u32; 2] {
+    [user, Account::choose().uid]
+}
+
+fn own_user() -> u32 {
+    Account::own().uid
+}
+
 /// Finds leases whose owner is dead, stops their programs, removes their folders. Called at every start.
 pub fn clear_stale(cache: &Cache) -> Result<Vec<Cleared>> {
     let folder = cache.leases();
@@ -276,43 +300,71 @@ pub fn clear_stale(cache: &Cache) -> Result<Vec<Cleared>> {
     for entry in fs::read_dir(&folder).map_err(MachineError::at("list", &folder))? {
         let path = entry.map_err(MachineError::at("list", &folder))?.path();
         if path.extension().is_some_and(|e| e == "json") {
-            // A lease that vanishes meanwhile was given back by its living owner.
-            let Ok(text) = fs::read_to_string(&path) else { continue };
-            // Leases are published by rename: one that cannot be read is not ours to judge.
-            let Ok(record) = serde_json::from_str::<Record>(&text) else { continue };
-            if record.owner_is_dead(&here) {
-                let done = clear(&record, record.place.boot_id == here.boot_id);
-                if done.faults.is_empty() {
-                    fs::remove_file(&path).map_err(MachineError::at("remove", &path))?;
-                }
-                cleared.push(done);
-            }
+            cleared.extend(clear_if_stale(&path, &here)?);
         }
     }
     clear_unpublished(&folder);
     Ok(cleared)
 }
 
-/// Records of processes that were killed while writing them; the name itself shows whose they are.
-fn clear_unpublished(folder: &Path) {
-    let owner = |path: &Path| {
-        let (pid, rest) = path.file_stem()?.to_str()?.split_once('-')?;
-        let ticks = rest.split_once('-')?.0;
-        Some(ProcessId { pid: u32::from_str_radix(pid, 16).ok()?, start_ticks: u64::from_str_radix(ticks, 16).ok()? })
+fn clear_if_stale(path: &Path, here: &Place) -> Result<Option<Cleared>> {
+    let record = match fs::read_to_string(path).and_then(|text| Ok(serde_json::from_str::<Record>(&text)?)) {
+        Ok(record) => record,
+        // It was given back meanwhile by its living owner.
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+        // A living owner may be of another version, and knows what it holds.
+        Err(_) if owner_in_name(path).is_some_and(ProcessId::is_alive) => return Ok(None),
+        Err(e) => return Ok(Some(unreadable(path, &e))),
     };
+    if !record.owner_is_dead(here) {
+        return Ok(None);
+    }
+    let (mut done, left) = clear(record, here);
+    if done.faults.is_empty() {
+        fs::remove_file(path).map_err(MachineError::at("remove", path))?;
+    } else if let Err(e) = write(path, &left, write_whole_soon) {
+        // It would keep what is gone, in whose place others may make something.
+        done.faults.push(e.to_string());
+    }
+    Ok(Some(done))
+}
+
+/// What a disk fault may leave. Nobody knows what it held, but for the names of its folders.
+fn unreadable(path: &Path, error: &io::Error) -> Cleared {
+    let lease = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let fault = format!(
+        "cannot read the lease {} ({error}); remove it, and folders rqps-{lease}-… where data and temporary files are",
+        path.display()
+    );
+    Cleared { lease, processes: 0, folders: Vec::new(), faults: vec![fault] }
+}
+
+/// The process that made a file of the leases.
+fn owner_in_name(path: &Path) -> Option<ProcessId> {
+    let (pid, rest) = path.file_stem()?.to_str()?.split_once('-')?;
+    let ticks = rest.split_once('-')?.0;
+    Some(ProcessId { pid: u32::from_str_radix(pid, 16).ok()?, start_ticks: u64::from_str_radix(ticks, 16).ok()? })
+}
+
+/// Records of processes that were killed while writing them.
+fn clear_unpublished(folder: &Path) {
     for path in fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
-        if path.extension().is_some_and(|e| e == "new") && owner(&path).is_some_and(|owner| !owner.is_alive()) {
+        if path.extension().is_some_and(|e| e == UNPUBLISHED)
+            && owner_in_name(&path).is_some_and(|owner| !owner.is_alive())
+        {
             let _ = fs::remove_file(path);
         }
     }
 }
 
-fn clear(record: &Record, same_boot: bool) -> Cleared {
+/// Clears what a lease holds; returns what was done, and the lease with what is left.
+fn clear(mut record: Record, here: &Place) -> (Cleared, Record) {
+    let users = users(record.user);
     let mut cleared = Cleared { lease: record.id.clone(), processes: 0, folders: Vec::new(), faults: Vec::new() };
-    if same_boot {
+    if record.place.boot_id == here.boot_id {
         let mut stopped = BTreeSet::new();
         loop {
-            let processes = stop(&|| processes_of(&record.programs));
+            let processes = stop(&|| processes_of(&record, &users));
             let left = processes.iter().filter(|p| p.is_alive());
             cleared.faults.extend(left.map(|p| format!("process {} does not end", p.pid)));
             let before = stopped.len();
@@ -325,50 +377,53 @@ fn clear(record: &Record, same_boot: bool) -> Cleared {
         cleared.processes = stopped.len();
     }
     if !cleared.faults.is_empty() {
-        return cleared;
+        return (cleared, record);
     }
-    for folder in record.folders.iter().filter(|folder| folder.exists()) {
-        let marked = fs::read_to_string(folder.join(MARKER)).is_ok_and(|id| id == record.id);
-        // Without a marker only an empty folder may go: we were killed between making and marking it.
-        let removed = if marked {
-            remove_marked(folder, &record.id)
-        } else {
-            fs::remove_dir(folder).map_err(MachineError::at("remove", folder))
-        };
-        match removed {
-            Ok(()) => cleared.folders.push(folder.clone()),
-            Err(e) => cleared.faults.push(e.to_string()),
+    record.programs.clear();
+    let id = record.id.clone();
+    record.folders.retain(|folder| match marked_folder::clear(folder, &id, &users) {
+        Ok(was_there) => {
+            cleared.folders.extend(was_there.then(|| folder.clone()));
+            false
         }
-    }
-    cleared
+        Err(e) => {
+            cleared.faults.push(e.to_string());
+            true
+        }
+    });
+    (cleared, record)
 }
 
-/// The recorded processes with their descendants, those of their groups that stand in the recorded folder or below it
-/// (what `make` started and left behind), and what stands in a recorded folder and runs the recorded program or one
-/// next to it: a server whose pid was not yet written down, what a tool has started, children that lost their parent.
-/// Whatever else stands there may be on its way to run such a program, and is given the time.
-fn processes_of(programs: &[ProgramRecord]) -> Vec<ProcessId> {
+/// The recorded processes with their descendants; those of their groups that stand in the recorded folder or below it
+/// (what `make` started and left behind); and what stands in a recorded folder and runs the recorded program: a server
+/// whose pid was not yet written down, children that lost their parent. Whatever else stands there may be on its way to
+/// run such a program, and is given the time.
+fn processes_of(record: &Record, users: &[u32]) -> Vec<ProcessId> {
+    // A stranger may have been standing there all along, or be a developer who looks at what is compiled.
+    let may_be_ours = |process: &ProcessId| {
+        process.start_ticks >= record.owner.start_ticks && process.user().is_some_and(|user| users.contains(&user))
+    };
     let deadline = Instant::now() + BECOME_TIMEOUT;
     loop {
-        let mut found: Vec<ProcessId> = programs.iter().filter_map(|p| p.process).flat_map(proctree::tree).collect();
+        let mut found = Vec::new();
         let mut others = 0;
-        let in_groups = programs.iter().filter_map(|p| Some(proctree::group_in(p.process?, &p.folder)));
-        for process in in_groups.flatten().collect::<Vec<_>>() {
-            if !found.contains(&process) {
-                found.push(process);
+        for recorded in &record.programs {
+            if let Some(process) = recorded.process {
+                found.extend(proctree::tree(process));
+                found.extend(proctree::group_in(process, &recorded.folder));
             }
-        }
-        for recorded in programs {
             for (process, program) in proctree::standing_in(&recorded.folder) {
-                match program.parent() == recorded.program.parent() {
-                    true if !found.contains(&process) => found.push(process),
-                    true => {}
-                    false if found.contains(&process) => {}
-                    false => others += 1,
+                if program == recorded.program && may_be_ours(&process) {
+                    found.extend(proctree::tree(process));
+                } else {
+                    others += usize::from(may_be_ours(&process));
                 }
             }
         }
         if others == 0 || !found.is_empty() || Instant::now() >= deadline {
+            // Each once, and parents before their children.
+            let mut seen = BTreeSet::new();
+            found.retain(|process| seen.insert(*process));
             return found;
         }
         std::thread::sleep(Duration::from_millis(2));
@@ -398,38 +453,9 @@ fn stop(find: &dyn Fn() -> Vec<ProcessId>) -> BTreeSet<ProcessId> {
     all
 }
 
-/// Removes a folder, its marker last: if we are killed meanwhile, the folder that is left is still known to be ours, or
-/// it is empty.
-fn remove_marked(folder: &Path, id: &str) -> Result<()> {
-    let mut kept = Ok(());
-    for entry in fs::read_dir(folder).map_err(MachineError::at("list", folder))? {
-        let entry = entry.map_err(MachineError::at("list", folder))?;
-        let path = entry.path();
-        let removed = match entry.file_type() {
-            _ if entry.file_name() == MARKER => Ok(()),
-            Ok(kind) if kind.is_dir() => remove_tree(&path),
-            Ok(_) => fs::remove_file(&path).map_err(MachineError::at("remove", &path)),
-            Err(e) => Err(MachineError::io("look at", path, e)),
-        };
-        // The rest goes all the same; the first error is returned.
-        kept = kept.and(removed);
-    }
-    kept?;
-    let marker = folder.join(MARKER);
-    fs::remove_file(&marker).map_err(MachineError::at("remove", &marker))?;
-    fs::remove_dir(folder).map_err(MachineError::at("remove", folder)).inspect_err(|_| {
-        // Somebody has made a file since: the next start must still know the folder.
-        let _ = fs::write(&marker, id);
-    })
-}
-
-fn write(path: &Path, record: &Record) -> Result<()> {
-    let new = path.with_extension("new");
+fn write(path: &Path, record: &Record, publish: impl FnOnce(&Path, &[u8]) -> io::Result<()>) -> Result<()> {
     let text = serde_json::to_string_pretty(record).expect("a record has only text keys");
-    let written = fs::write(&new, text).map_err(MachineError::at("write", &new));
-    written
-        .and_then(|()| fs::rename(&new, path).map_err(MachineError::at("publish", path)))
-        .map_err(MachineError::in_cache)
+    publish(path, text.as_bytes()).map_err(MachineError::at("write", path)).map_err(MachineError::in_cache)
 }
 
 #[cfg(test)]

@@ -41,6 +41,13 @@ impl ProcessId {
         self.stat().map(|s| s.parent)
     }
 
+    /// The user that it runs as; `None` once it is gone.
+    pub fn user(self) -> Option<u32> {
+        let status = fs::read_to_string(entry(self.pid).join("status")).ok()?;
+        let users = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
+        users.split_ascii_whitespace().next()?.parse().ok().filter(|_| self.stat().is_some())
+    }
+
     /// Its threads by id, each with its folder in `/proc`; none once it is gone.
     pub fn threads(self) -> BTreeMap<u32, PathBuf> {
         let folder = self.stat().and_then(|_| fs::read_dir(entry(self.pid).join("task")).ok());
@@ -327,6 +334,7 @@ mod tests {
         assert_eq!(root.threads().into_keys().collect::<Vec<_>>(), [root.pid]);
         assert!(root.has_thread(root.pid) && !root.has_thread(family[1].pid) && !stranger.has_thread(root.pid));
         assert_eq!(root.parent(), Some(std::process::id()));
+        assert_eq!((root.user(), stranger.user()), (Some(rustix::process::getuid().as_raw()), None));
 
         // The shell first: without its child it would leave by itself.
         for process in &family {

@@ -26,6 +26,9 @@ const FEW: usize = 8;
 /// How often a folder is emptied in which another process makes files meanwhile.
 const ATTEMPTS: usize = 3;
 
+/// How a folder is opened: not through a symbolic link.
+const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
 /// Removes a folder with all that is in it; one that is not there is gone already. What can be removed is, also beside
 /// what cannot.
 pub fn remove_tree(folder: &Path) -> Result<()> {
@@ -35,6 +38,20 @@ pub fn remove_tree(folder: &Path) -> Result<()> {
         Err(e) => left.note(folder, e.into()),
     }
     left.into_result()
+}
+
+/// Removes all that is in a folder that is held open, but for what has the name `kept`; `path` is what to call it.
+pub(crate) fn empty_but(kept: &str, folder: &OwnedFd, path: &Path) -> Result<()> {
+    let left = Left::default();
+    if let Err(e) = empty(folder, Some(kept), path, &left) {
+        left.note(path, e.into());
+    }
+    left.into_result()
+}
+
+/// Opens a folder, and nothing else that may stand in its place.
+pub(crate) fn open_folder(path: &Path) -> rustix::io::Result<OwnedFd> {
+    openat(CWD, path, FOLDER, Mode::empty())
 }
 
 /// What could not be removed: the first, and how many more.
@@ -86,9 +103,14 @@ fn remove_folder(parent: BorrowedFd<'_>, name: &CStr, path: &Path, left: &Left) 
 }
 
 fn empty_folder(parent: BorrowedFd<'_>, name: &CStr, path: &Path, left: &Left) -> rustix::io::Result<()> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let folder = openat(parent, name, flags, Mode::empty())?;
-    let (folders, files) = entries(&folder)?;
+    empty(&openat(parent, name, FOLDER, Mode::empty())?, None, path, left)
+}
+
+fn empty(folder: &OwnedFd, kept: Option<&str>, path: &Path, left: &Left) -> rustix::io::Result<()> {
+    let (mut folders, mut files) = entries(folder)?;
+    for names in [&mut folders, &mut files] {
+        names.retain(|name| kept.is_none_or(|kept| name.to_bytes() != kept.as_bytes()));
+    }
     for inner in &folders {
         remove_folder(folder.as_fd(), inner, &path.join(shown(inner)), left);
     }

@@ -14,13 +14,26 @@ pub fn state_folder() -> PathBuf {
     own_folder("RQPS_STATE", "/var/lib/rqps", "XDG_STATE_HOME", ".local/state/rqps")
 }
 
-/// Writes a file as a whole or not at all, whatever happens meanwhile, and makes the folder that it lies in.
+/// The extension of a file that is not yet whole.
+pub(crate) const UNPUBLISHED: &str = "part";
+
+/// Writes a file as a whole or not at all, whatever happens meanwhile, and makes the folder that it lies in. Durable
+/// before it is published: after a power cut it could else have its name and nothing in it.
 pub fn write_whole(file: &Path, content: &[u8]) -> io::Result<()> {
-    let part = file.with_extension("part");
+    publish(file, content, File::sync_all)
+}
+
+/// The same without waiting for the disk: a power cut shortly afterwards may take it all.
+pub(crate) fn write_whole_soon(file: &Path, content: &[u8]) -> io::Result<()> {
+    publish(file, content, |_| Ok(()))
+}
+
+fn publish(file: &Path, content: &[u8], settle: impl FnOnce(&File) -> io::Result<()>) -> io::Result<()> {
+    let part = file.with_extension(UNPUBLISHED);
     fs::create_dir_all(file.parent().unwrap_or(Path::new("/")))?;
     let mut written = File::create(&part)?;
     written.write_all(content)?;
-    written.sync_all()?;
+    settle(&written)?;
     fs::rename(&part, file)
 }
 
