@@ -6,8 +6,8 @@ use crate::interrupt;
 use crate::screen::{Progress, Screen};
 use anyhow::Result;
 use rqps_campaign::{estimate, rounds};
+use rqps_lab::Run;
 use rqps_lab::run::Ended;
-use rqps_lab::{Run, guard};
 use rqps_model::{Event, EventKind, Plan, human_duration};
 use rqps_store::Writer;
 use std::path::Path;
@@ -30,7 +30,6 @@ pub(crate) fn measure(run: Run<'_>, data: Option<&Path>, screen: Screen) -> Resu
         let told = told_before.load(Ordering::Relaxed);
         interrupt::last_words(&holdings.folders(), &folder, told).iter().for_each(|words| screen.say(words));
     })?;
-    guard::start()?;
     let mut progress = Progress::new(screen);
     let mut watch = |event: &Event| {
         is_told.fetch_or(matches!(event.kind, EventKind::Interrupted { .. }), Ordering::Relaxed);

@@ -53,10 +53,7 @@ pub fn find<'a>(lab: &'a Lab, word: &str) -> Result<Found<'a>> {
             installed.into_iter().find(|facts| facts.name == name).map_or(Found::Release(release), here)
         }
         // A folder is inspected as it is.
-        BuildSource::Folder(_) => {
-            let facts = installation::install(&spec, &lab.catalog, &lab.cache, &mut |_| ());
-            here(facts.with_context(|| format!("build {spec}"))?)
-        }
+        BuildSource::Folder(_) => here(lab.install(&spec, Trust::Program, &mut |_| ())?),
         BuildSource::Source(source) => {
             let facts = installation::find_source(spec.engine, source, &lab.catalog, &lab.cache);
             facts.with_context(|| format!("build {spec}"))?.map_or(Found::Elsewhere(spec), here)

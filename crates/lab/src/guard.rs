@@ -18,8 +18,9 @@ static HAS_GUARD: AtomicBool = AtomicBool::new(false);
 pub const COMMAND: &str = "guard";
 
 /// Starts this program again as the guard of this process, unless it has one. It has a process group of its own, so
-/// that a Ctrl-C is not for it, and holds neither a folder nor the caller's output.
-pub fn start() -> Result<()> {
+/// that a Ctrl-C is not for it, and holds neither a folder nor the caller's output. It clears what is noted in this
+/// cache: the environment may name that relative to a folder that it does not stand in.
+pub(crate) fn start(cache: &Cache) -> Result<()> {
     if HAS_GUARD.swap(true, Ordering::Relaxed) {
         return Ok(());
     }
@@ -27,7 +28,7 @@ pub fn start() -> Result<()> {
     // This very program, even when its file has been replaced since.
     let mut guard = Command::new("/proc/self/exe");
     guard.arg0("rqps").arg(COMMAND).args([u64::from(pid), start_ticks].map(|number| number.to_string()));
-    guard.current_dir("/").process_group(0);
+    guard.current_dir("/").process_group(0).env("RQPS_CACHE", cache.root());
     guard.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     guard.spawn().context("starting the process that clears up if rqps is killed")?;
     Ok(())

@@ -69,7 +69,7 @@ impl Lab {
     /// Makes sure that a build is on this machine.
     pub(crate) fn install(&self, spec: &BuildSpec, trust: Trust, notify: &mut Notify<'_>) -> Result<BuildFacts> {
         // What `mvn`, `apt-get` or `make` has started outlives a rqps that is killed, and so does what is half made.
-        guard::start()?;
+        guard::start(&self.cache)?;
         let mut show = |step| notify(Notice::Build { build: Box::new(spec.clone()), step });
         installation::install_as(spec, &self.catalog, &self.cache, trust, self.jobs, &mut show)
             .with_context(|| format!("build {spec}"))

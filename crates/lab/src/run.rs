@@ -6,6 +6,7 @@
 use crate::disk;
 use crate::doctor::kept;
 use crate::floors;
+use crate::guard;
 use crate::notice::{Notice, Notify};
 use crate::open::Lab;
 use crate::prepare::Prepared;
@@ -214,6 +215,7 @@ impl<'a> Run<'a> {
         notify: &mut Notify<'_>,
     ) -> Result<Ended> {
         let Run { lab, plan, builds, store, lease, .. } = self;
+        guard::start(&lab.cache)?;
         let job = Job {
             plan,
             suites: &lab.suites,

@@ -279,11 +279,15 @@ impl Running {
         self.child.id()
     }
 
-    /// Kills it with what would clear up after it.
-    pub(crate) fn kill_with_guard(self) {
+    /// What would clear up after it.
+    pub(crate) fn guard(&self) -> Option<ProcessId> {
         let family = proctree::tree(ProcessId::of(self.id()).expect("it runs"));
-        let guard = family.into_iter().find(|process| command_line(*process).starts_with("rqps guard "));
-        assert!(guard.expect("it has a guard").signal(Signal::KILL));
+        family.into_iter().find(|process| command_line(*process).starts_with("rqps guard "))
+    }
+
+    /// Kills it with its guard.
+    pub(crate) fn kill_with_guard(self) {
+        assert!(self.guard().expect("it has a guard").signal(Signal::KILL));
         self.signal(Signal::KILL);
         assert_eq!(self.end().code, None);
     }

@@ -61,13 +61,28 @@ fn killed_twice_and_resumed() {
     assert_kept(&complete, &folder, 8);
 }
 
+/// To show a folder without pg_config, programs in it make a data folder.
+#[test]
+fn what_is_made_to_show_a_folder_does_not_outlive_a_killed_rqps() {
+    let scene = Scene::new();
+    let folder = rqps_testkit::build("postgres:17.11").folder;
+    let mut running = scene.start(scene.rqps(&["builds", "show", &format!("postgres:{}", folder.display())]));
+    running.wait_for("a guard, a lease and a folder", |running| running.guard().is_some() && scene.left().len() >= 2);
+    running.signal(Signal::KILL);
+    running.end();
+    scene.wait_until_cleared();
+}
+
 /// However rqps ends at once, its servers and folders go with it, without anyone calling it again.
 #[test]
 fn servers_do_not_outlive_a_killed_rqps() {
     let scene = Scene::new();
     // A closed terminal, and a user who cannot wait for the end in order.
     for (name, signals) in [("killed", &[Signal::KILL][..]), ("closed", &[Signal::HUP]), ("twice", &[Signal::INT; 2])] {
-        let mut running = scene.start(scene.run_twins(name, &["--tests", READ, "--interleave", "slices"]));
+        let mut command = scene.run_twins(name, &["--tests", READ, "--interleave", "slices"]);
+        // Relative to where rqps was called, and its guard does not stand there.
+        command.env("RQPS_CACHE", "cache");
+        let mut running = scene.start(command);
         running.wait_for("both servers", |_| scene.servers().len() == 2);
         let servers = scene.servers();
         for signal in signals {
