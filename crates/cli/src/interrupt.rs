@@ -10,6 +10,7 @@ use signal_hook::flag;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
 use std::time::Duration;
 
 /// Exit code after an interruption, as shells have it.
@@ -18,8 +19,11 @@ pub(crate) const INTERRUPTED: u8 = 130;
 /// How soon a signal is seen.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// Time for an end in order; together with `LOOK_EVERY` below five seconds.
+/// Time for an end in order; together with `LOOK_EVERY` and `LAST_WORDS` below five seconds.
 const ORDERLY_END: Duration = Duration::from_millis(4500);
+
+/// Time for the last words.
+const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// Makes signals raise a flag; a second one ends the process with `INTERRUPTED`.
 /// `last_words` is called where the end in order took too long.
@@ -57,9 +61,21 @@ fn end_hanging(stop: Arc<AtomicBool>, last_words: impl Fn() + Send + 'static) {
             std::thread::sleep(LOOK_EVERY);
         }
         std::thread::sleep(ORDERLY_END);
-        last_words();
+        say_within(LAST_WORDS, last_words);
         std::process::exit(i32::from(INTERRUPTED));
     });
+}
+
+/// Says something, but waits no longer than this: where nobody reads what we say (`2>&1 | less`), it is never said, and
+/// maybe that is what the process hangs in.
+fn say_within(limit: Duration, words: impl FnOnce() + Send + 'static) {
+    let (end, ended) = channel::<()>();
+    let said = std::thread::Builder::new().spawn(move || {
+        words();
+        drop(end);
+    });
+    // Nothing is ever sent: the other side is dropped when all is said.
+    let _ = said.map(|_| ended.recv_timeout(limit));
 }
 
 /// How to go on with a campaign that was interrupted.

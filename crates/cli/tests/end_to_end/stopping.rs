@@ -6,13 +6,17 @@ use crate::scene::{
     BUILD, Ended, PATIENCE, READ, READS, Running, SMALL, Scene, has_happened, processes_in, published, results, starts,
     wait_for,
 };
+use rqps_machine::proctree::ProcessId;
 use rqps_model::event::{EventKind, TestPlace};
 use rqps_model::part;
 use rqps_model::sample::CounterReading;
+use rustix::fs::OFlags;
 use rustix::process::Signal;
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::io::Write;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime};
 
@@ -92,6 +96,29 @@ fn servers_do_not_outlive_a_killed_rqps() {
         wait_for("the servers to go", || servers.iter().all(|server| !server.process.is_alive()));
         scene.wait_until_cleared();
     }
+}
+
+/// As after `rqps run … 2>&1 | less`, where nobody turns the page.
+#[test]
+fn a_run_whose_words_nobody_reads_ends_all_the_same() {
+    let scene = Scene::new();
+    let (_reader, writer) = std::io::pipe().expect("a pipe");
+    let again = format!("/proc/self/fd/{}", writer.as_raw_fd());
+    let nonblocking = i32::try_from(OFlags::NONBLOCK.bits()).expect("a flag of open(2)");
+    let mut full = fs::File::options().write(true).custom_flags(nonblocking).open(again).expect("the same pipe");
+    let mut command = scene.run_twins("unread", &["--tests", READ, "--interleave", "slices"]);
+    let mut child = command.stderr(writer).spawn().expect("it runs");
+    wait_for("both servers", || scene.servers().len() == 2);
+    for size in [4096, 1] {
+        while full.write(&vec![b' '; size]).is_ok() {}
+    }
+    let process = ProcessId::of(child.id()).expect("it runs");
+    assert!(process.signal(Signal::TERM));
+    let has_ended = process.ends_within(PATIENCE);
+    process.signal(Signal::KILL);
+    let status = child.wait().expect("waited for");
+    assert!(has_ended && status.code() == Some(130), "{status:?}");
+    scene.wait_until_cleared();
 }
 
 /// A build that is being fetched goes too, with what fetches it.
