@@ -12,7 +12,7 @@ pub(crate) const HEADER_BYTES: usize = 4;
 pub(crate) const PACKET_BYTES_MAX: usize = (1 << 24) - 1;
 
 /// The longest payload that is let through: max_allowed_packet is at most 1 GiB, and a row may be a little longer.
-const PAYLOAD_BYTES_MAX: usize = (1 << 30) + (1 << 20);
+pub(crate) const PAYLOAD_BYTES_MAX: usize = (1 << 30) + (1 << 20);
 
 /// Capacity that the buffer has from the start, enough for whatever the timed path keeps but an error's text.
 const FIRST_CAPACITY: usize = 64;

@@ -9,7 +9,7 @@ use super::fields::Ended;
 use super::flags::head;
 use super::kept_row::{keep_row, keep_type};
 use super::notes::{ERROR_BYTES_MAX, Notes};
-use super::packet::{PacketError, Sink};
+use super::packet::{PAYLOAD_BYTES_MAX, PacketError, Sink};
 use super::progress::{Progress, Step};
 
 /// What is kept of an OK, whose numbers come first and whose text, if any, is of no interest.
@@ -131,7 +131,8 @@ pub(crate) struct Counting<'a> {
 impl Sink for Counting<'_> {
     fn keep(&mut self, head: u8, length: usize) -> Result<usize, PacketError> {
         Ok(match head {
-            head if head != head::ERR && self.notes.rows.wants_more() => length,
+            // Not its length: of a row in several packets, that of the first is all that is known yet.
+            head if head != head::ERR && self.notes.rows.wants_more() => PAYLOAD_BYTES_MAX,
             _ if self.tally.progress.is_row(head, length) => 1,
             head::ERR => ERROR_BYTES_MAX,
             _ => OK_BYTES_KEPT,
@@ -169,5 +170,38 @@ impl Counting<'_> {
         // An error does not tell whether the transaction is over: after 1213 it is on InnoDB, and is not on RocksDB. So
         // the session stays in what it was, and a ROLLBACK does no harm.
         self.tally.reply.error = Some(self.notes.error(payload));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::channel::Framing;
+    use crate::mysql::packet::{Framer, PACKET_BYTES_MAX, encode, header};
+
+    #[test]
+    fn a_row_of_several_packets_is_kept_whole() {
+        let value = vec![b'x'; PACKET_BYTES_MAX + 5];
+        let column = [b"\x03def\0\0\0\x01x\0".as_slice(), b"\x0c\x3f\0\0\0\0\0", b"\xfc\0\0\0\0\0"].concat();
+        // Its length in eight bytes.
+        let row = [&[0xfe][..], &(value.len() as u64).to_le_bytes(), &value].concat();
+        let (first, rest) = row.split_at(PACKET_BYTES_MAX);
+        let stream = [
+            encode(1, &[1]),
+            encode(2, &column),
+            [&header(3, first.len())[..], first].concat(),
+            encode(4, rest),
+            encode(5, &[head::EOF, 0, 0, 2, 0, 0, 0]),
+        ]
+        .concat();
+
+        let (mut tally, mut notes, mut framer) = (Tally::default(), Notes::default(), Framer::default());
+        tally.begin(Progress::of_result(false), TransactionStatus::Idle);
+        notes.rows.begin(1);
+        for piece in stream.chunks(1 << 20) {
+            framer.feed(piece, &mut Counting { tally: &mut tally, notes: &mut notes }).unwrap();
+        }
+        assert_eq!(tally.take().map(|reply| (reply.rows, reply.error)), Some((1, None)));
+        assert!(notes.rows.text(0, 0) == Some(&value));
     }
 }
