@@ -35,6 +35,11 @@ const SIGNAL_TIMEOUT: Duration = Duration::from_secs(5);
 /// Time between two attempts to connect to a server that starts.
 const READY_POLL: Duration = Duration::from_millis(5);
 
+/// Time between two looks for shared memory, of a server that starts and of one that is frozen time and again: a look
+/// takes milliseconds, and what a server has is made early, but for little.
+const LOOK_WHILE_STARTING: Duration = Duration::from_millis(50);
+const LOOK_WHILE_FROZEN: Duration = Duration::from_secs(10);
+
 /// How a server ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stopped {
@@ -56,6 +61,8 @@ pub struct Server {
     ended: Option<ExitStatus>,
     frozen: bool,
     shared_memory: SharedMemory,
+    /// When that was last looked for, in the present state of the server.
+    looked_at: Option<Instant>,
     configuration: Configuration,
     log: PathBuf,
     log_start: u64,
@@ -102,6 +109,7 @@ impl Server {
             ended: None,
             frozen: false,
             shared_memory: SharedMemory::default(),
+            looked_at: None,
             configuration: launch.configuration.clone(),
             log: launch.log.to_owned(),
             log_start,
@@ -119,7 +127,8 @@ impl Server {
             let _ = placement::pin(placement::thread(process.pid), launch.cpus);
         }
         server.wait_ready(launch.timeout)?;
-        server.shared_memory = SharedMemory::of(&server.processes());
+        server.shared_memory.add(SharedMemory::of(&server.processes()));
+        server.looked_at = None;
         if !launch.cpus.is_empty() {
             server.set_cpus(launch.cpus)?;
         }
@@ -196,10 +205,22 @@ impl Server {
         self.check_alive()?;
         self.frozen = true;
         match proctree::freeze(|| self.processes(), SIGNAL_TIMEOUT).first() {
-            None => Ok(()),
+            None => {
+                self.note_shared_memory(LOOK_WHILE_FROZEN);
+                Ok(())
+            }
             Some(first) => {
                 Err(ServerError::Unresponsive { pid: first.pid, what: "freeze", seconds: SIGNAL_TIMEOUT.as_secs() })
             }
+        }
+    }
+
+    /// Notes what shared memory it has by now, unless that was done shortly before. It makes more while it works, and
+    /// once its main process is killed, the others may be gone before they can be asked.
+    fn note_shared_memory(&mut self, every: Duration) {
+        if self.looked_at.is_none_or(|at| at.elapsed() >= every) {
+            self.shared_memory.add(SharedMemory::of(&self.processes()));
+            self.looked_at = Some(Instant::now());
         }
     }
 
@@ -289,11 +310,12 @@ impl Server {
         let deadline = Instant::now() + timeout;
         loop {
             if let Ok(Some(status)) = self.child.try_wait() {
-                self.ended = Some(status);
-                self.lease.remove_program(&self.data_dir)?;
+                // What it has started may live on, and its shared memory stay.
+                self.end(&[])?;
                 let log = log::last_words(&self.log, self.log_start, LOG_LINES);
                 return Err(ServerError::DidNotStart { build: self.build.clone(), status: status.to_string(), log });
             }
+            self.note_shared_memory(LOOK_WHILE_STARTING);
             let left = deadline.saturating_duration_since(Instant::now());
             match Session::connect(&self.target.endpoint, left.clamp(READY_POLL, SIGNAL_TIMEOUT)) {
                 Ok(session) => {

@@ -181,9 +181,13 @@ impl LiveServer {
 
     /// Sends a signal to all its processes, the main process first.
     pub fn signal_all(&self, signal: Signal) {
-        for process in self.processes() {
+        let processes = self.processes();
+        for process in &processes {
             // A session's process may have ended meanwhile.
             process.signal(signal);
+        }
+        if signal == Signal::KILL {
+            self.running.killed.lock().unwrap().extend(processes);
         }
     }
 

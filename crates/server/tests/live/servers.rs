@@ -1,21 +1,22 @@
 //! Real servers: every release of the catalog starts, answers and stops; and what servers can be made to do.
 
 use crate::mysql::MYSQL;
-use crate::scene::{Scene, ask, build, configuration, session, wait_dead};
+use crate::scene::{PATIENCE, Scene, ask, build, configuration, session, wait_dead};
 use rqps_builds::fetch::Package;
 use rqps_builds::{Catalog, Release};
-use rqps_machine::proctree::ProcessId;
+use rqps_machine::proctree::{self, ProcessId};
 use rqps_machine::{copy, program_place};
 use rqps_model::{Engine, Placement};
 use rqps_server::process::Stopped;
 use rqps_server::{Server, ServerError, cluster, placement, program_copy};
+use rqps_wire::Session;
 use rustix::process::Signal;
 use std::collections::BTreeSet;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const DEBIAN_15: &str = "postgres:/usr/lib/postgresql/15";
 
@@ -218,6 +219,78 @@ fn a_server_that_dies_is_noticed_and_leaves_nothing() {
     assert!(log.iter().any(|line| line.contains("ready to accept")), "{log:?}");
     assert!(server.settings().is_err() && server.cpus().is_err());
     drop(server);
+    let left: Vec<&PathBuf> = mapped.iter().filter(|file| file.exists()).collect();
+    assert_eq!(left, Vec::<&PathBuf>::new());
+    scene.end(&processes);
+}
+
+/// What a server makes while it works is known when nobody is left who could be asked: here that of a parallel query.
+#[test]
+fn shared_memory_that_came_later_does_not_stay_either() {
+    let build = build("postgres:16.15");
+    let scene = Scene::new();
+    let data = scene.data(&build, "d");
+    let mut server = scene.start(&build, &data).expect("started");
+    let at_start = shared_memory_of(&server.processes());
+    let endpoint = server.endpoint();
+    let query = std::thread::spawn(move || {
+        let mut session = Session::connect(&endpoint, PATIENCE).expect("a session");
+        for setting in ["debug_parallel_query = on", "max_parallel_workers = 1", "max_parallel_workers_per_gather = 1"]
+        {
+            session.execute(&format!("SET {setting}")).expect("set");
+        }
+        session.query("SELECT pg_sleep(1000)").expect_err("killed");
+    });
+    let deadline = Instant::now() + PATIENCE;
+    while ask(&server, "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'parallel worker'") == "0" {
+        assert!(Instant::now() < deadline, "it has no worker");
+    }
+    server.freeze().expect("frozen");
+    let processes = server.processes();
+    let mapped = shared_memory_of(&processes);
+    assert!(mapped.len() > at_start.len(), "{mapped:?}");
+    for process in &processes {
+        assert!(process.signal(Signal::KILL));
+    }
+    assert_eq!(proctree::wait_gone(&processes, PATIENCE), []);
+    query.join().expect("its session is lost");
+    drop(server);
+    let left: Vec<&PathBuf> = mapped.iter().filter(|file| file.exists()).collect();
+    assert_eq!(left, Vec::<&PathBuf>::new());
+    scene.end(&processes);
+}
+
+/// Killed while it replays its log, as when memory runs out. What it has started stands still, and does not notice.
+#[test]
+fn a_server_that_dies_while_it_starts_leaves_nothing() {
+    let build = build("postgres:16.15");
+    let scene = Scene::new();
+    let data = scene.data(&build, "d");
+    // It waits for more to replay, and answers nobody.
+    fs::write(data.join("standby.signal"), "").expect("written");
+    let configuration = configuration(&build, "x10a", &[("hot_standby", "off")]);
+    let folder = fs::canonicalize(&data).expect("it is there");
+    let (mapped, processes) = std::thread::scope(|scope| {
+        let starter = scope.spawn(|| scene.start_with(&build, &data, &configuration).expect_err("it never answers"));
+        let deadline = Instant::now() + PATIENCE;
+        let (mapped, main, others) = loop {
+            assert!(Instant::now() < deadline, "no process has shared memory");
+            let all: Vec<ProcessId> = proctree::standing_in(&folder).into_iter().map(|(process, _)| process).collect();
+            let is_child = |process: &ProcessId| all.iter().any(|other| process.parent() == Some(other.pid));
+            let (others, main): (Vec<ProcessId>, Vec<ProcessId>) = all.iter().partition(|process| is_child(process));
+            let mapped = shared_memory_of(&others);
+            if !mapped.is_empty() {
+                break (mapped, main, others);
+            }
+        };
+        for process in &others {
+            process.signal(Signal::STOP);
+        }
+        assert!(main.len() == 1 && main[0].signal(Signal::KILL));
+        let error = starter.join().expect("no panic");
+        assert!(matches!(error, ServerError::DidNotStart { .. }), "{error}");
+        (mapped, [main, others].concat())
+    });
     let left: Vec<&PathBuf> = mapped.iter().filter(|file| file.exists()).collect();
     assert_eq!(left, Vec::<&PathBuf>::new());
     scene.end(&processes);
