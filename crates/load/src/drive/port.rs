@@ -96,7 +96,7 @@ pub(crate) trait Port {
     fn forget(&mut self, session: usize);
 
     /// The server's message of the last error of a session.
-    fn error_message(&self, session: usize) -> String;
+    fn error_message(&self, session: usize) -> &str;
 }
 
 /// Nanoseconds of the monotonic clock.
@@ -372,8 +372,8 @@ impl Port for WirePort {
         }
     }
 
-    fn error_message(&self, session: usize) -> String {
-        self.lines[session].session.last_error().map_or_else(String::new, |error| error.message().to_owned())
+    fn error_message(&self, session: usize) -> &str {
+        self.lines[session].session.last_error().map_or("", |error| error.message())
     }
 }
 

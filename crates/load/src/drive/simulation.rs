@@ -203,8 +203,8 @@ impl Port for Simulated {
         self.pending[session] = None;
     }
 
-    fn error_message(&self, _: usize) -> String {
-        "as scripted".to_owned()
+    fn error_message(&self, _: usize) -> &str {
+        "as scripted"
     }
 }
 

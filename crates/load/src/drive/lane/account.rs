@@ -9,7 +9,7 @@ use crate::program::{Ended, Outcome, Program};
 impl<G: Program> Lane<G> {
     /// An event is over: it is counted as a whole.
     #[inline]
-    pub(super) fn ended<P: Port>(&mut self, run: &mut Run<'_, P>, index: usize, outcome: Outcome, reason: &str) {
+    pub(super) fn ended<P: Port>(&mut self, run: &Run<'_, P>, index: usize, outcome: Outcome, reason: &str) {
         let slot = &mut self.slots[index];
         let now = slot.last_ns;
         slot.phase = Phase::Idle;

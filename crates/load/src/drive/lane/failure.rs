@@ -22,7 +22,7 @@ impl<G: Program> Lane<G> {
         slot.failure = code.class();
         // One that took as long as it may is told whenever that was: it may be all that ever happens.
         if slot.counts || slot.failure == FailureClass::Timeout {
-            self.tally.error(kind, code, || run.port.error_message(index));
+            self.tally.error(kind, code, || run.port.error_message(index).to_owned());
         }
         if code.ends_session() {
             let message = run.port.error_message(index);
@@ -58,8 +58,7 @@ impl<G: Program> Lane<G> {
         match (status, slot.program.rollback()) {
             (TransactionStatus::Idle, _) if again => self.again(run, index),
             (TransactionStatus::Idle, _) => {
-                let reason = reason(run, index, complaint);
-                self.ended(run, index, Outcome::Failed, &reason);
+                self.ended(run, index, Outcome::Failed, reason(run, index, complaint));
             }
             (_, Some(rollback)) => {
                 slot.phase = Phase::RollingBack { again };
@@ -162,6 +161,6 @@ impl<G: Program> Lane<G> {
 }
 
 /// What the client complains of, or else the server's last error.
-fn reason<P: Port>(run: &Run<'_, P>, index: usize, complaint: Option<&str>) -> String {
-    complaint.map_or_else(|| run.port.error_message(index), str::to_owned)
+fn reason<'r, P: Port>(run: &'r Run<'_, P>, index: usize, complaint: Option<&'r str>) -> &'r str {
+    complaint.unwrap_or_else(|| run.port.error_message(index))
 }

@@ -154,6 +154,20 @@ fn other_errors_are_failures_and_the_session_goes_on() {
 }
 
 #[test]
+fn events_that_fail_allocate_nothing_but_for_the_first() {
+    let allocations = |failing: usize| {
+        let mut bench = Bench::new("point-query", 2, 500 * US, Arrival::Closed);
+        bench.port.errors = (0..failing).map(|n| (2 * n, SqlState::UNIQUE_VIOLATION.into())).collect();
+        // What the test itself keeps.
+        bench.port.sent.reserve(10_000);
+        let measured = allocation_counter::measure(|| _ = bench.visit(SECOND, 0, 0).unwrap());
+        assert_eq!(bench.tally().accounting().failed, failing as u64);
+        measured.count_total
+    };
+    assert_eq!(allocations(100), allocations(1));
+}
+
+#[test]
 fn an_arm_on_which_everything_fails_is_given_up() {
     for test in ["point-query", "write-only"] {
         let mut bench = Bench::new(test, 2, 10 * US, Arrival::Closed);

@@ -40,12 +40,14 @@ fn pipelines_are_sent_as_one_and_every_statement_counts() {
         assert_eq!(seen.len(), 2, "{seen:?}");
         server.session().execute("TRUNCATE pgbench_history").unwrap();
     }
-    // Once it has its size, a pipeline needs no memory.
-    let pipeline = own(&[("p", 1, PIPELINE)], Protocol::Extended);
-    let allocations = |events| allocation_counter::measure(|| _ = play(&server, &pipeline, 1, events)).count_total;
-    allocations(20);
-    let (few, many) = (allocations(20), allocations(220));
-    assert_eq!(many, few);
+    // Once it has its size, a pipeline needs no memory, even if it fails.
+    for script in [PIPELINE, FAILING] {
+        let pipeline = own(&[("p", 1, script)], Protocol::Extended);
+        let allocations = |events| allocation_counter::measure(|| _ = play(&server, &pipeline, 1, events)).count_total;
+        allocations(20);
+        let (few, many) = (allocations(20), allocations(220));
+        assert_eq!(many, few, "{script}");
+    }
 }
 
 #[test]
