@@ -11,6 +11,7 @@ mod pace;
 use crate::analyse;
 use crate::error::AnalysisError;
 use crate::findings::{Comparison, Findings};
+use crate::read::looks;
 use pace::Pace;
 use rqps_model::plan::{Allotment, Division, Round, TestPlan};
 use rqps_model::{Plan, Verdict};
@@ -23,6 +24,9 @@ const ROUNDS_OF_ALL: u32 = 2;
 /// A test that is decided is well known with an interval of half this part of the margin. It decides nearly every
 /// effect; what it leaves undecided, next to the margin or after correction, goes on.
 const NARROW: f64 = 0.55;
+
+/// What failed in so many rounds in a row will fail in the next one.
+const ROUNDS_THAT_FAIL: usize = 2;
 
 /// No test is given up before this share of the time is spent.
 const GIVEN_UP_FROM: f64 = 1.0 / 3.0;
@@ -42,7 +46,7 @@ enum Need {
     Wide,
     /// It is decided with a narrow one: only to know it better still.
     Narrow,
-    /// It failed in every round, and would fail in the next one.
+    /// No round would give it a verdict: its builds answer differently, or it fails.
     Nothing,
 }
 
@@ -60,7 +64,7 @@ pub fn allot(campaign: &Campaign, spent: f64) -> Result<Option<Allotment>, Analy
     }
     let findings = analyse(campaign, None)?;
     let pace = Pace::of(campaign, &findings)?;
-    let needs = needs(plan, &findings, (spent, pace.share_of_a_round()));
+    let needs = needs(plan, &findings, &looks::rounds(campaign)?, (spent, pace.share_of_a_round()));
     let chosen: Vec<&TestPlan> = if begun < ROUNDS_OF_ALL { plan.tests() } else { choose(plan, &needs) };
     // A test that writes changes what those after it find, so it goes on as it began.
     let settled = campaign.round(ROUNDS_OF_ALL)?.and_then(|round: Round| round.allotment);
@@ -75,14 +79,14 @@ pub fn allot(campaign: &Campaign, spent: f64) -> Result<Option<Allotment>, Analy
 }
 
 /// What each test needs, in the order of the plan; of several numbers of clients or treatments the most urgent counts.
-fn needs(plan: &Plan, findings: &Findings, (spent, of_a_round): (f64, f64)) -> Vec<Need> {
+fn needs(plan: &Plan, findings: &Findings, rounds: &[Round], (spent, of_a_round): (f64, f64)) -> Vec<Need> {
     let rounds_left = (1.0 - spent).max(0.0) / of_a_round.max(f64::MIN_POSITIVE);
     let asked = asked(plan, findings.base);
     let of_test = |test: &TestPlan| {
         let levels = findings.tests.iter().filter(|found| found.name == test.name);
-        let cells = levels.flat_map(|found| asked.iter().map(|at| &found.cells[*at]));
-        let needs = cells.map(|cell| need(cell.comparison.as_ref(), plan.margin, spent, rounds_left));
-        needs.min().unwrap_or(Need::Nothing)
+        let cells = levels.flat_map(|found| asked.iter().filter_map(|at| found.cells[*at].comparison.as_ref()));
+        let cells = cells.filter(|cell| may_be_decided(cell, rounds.iter().filter(|round| round.measures(&test.name))));
+        cells.map(|cell| need(cell, plan.margin, spent, rounds_left)).min().unwrap_or(Need::Nothing)
     };
     plan.tests().into_iter().map(of_test).collect()
 }
@@ -110,10 +114,17 @@ fn asked(plan: &Plan, base: usize) -> Vec<usize> {
     }
 }
 
-fn need(comparison: Option<&Comparison>, margin: f64, spent: f64, rounds_left: f64) -> Need {
+/// Whether another round could give a comparison a verdict, of which these rounds measured its test. Where verdicts are
+/// held back there is no interval however many rounds there are; and what failed in the last rounds will fail again.
+fn may_be_decided<'r>(comparison: &Comparison, measured: impl DoubleEndedIterator<Item = &'r Round>) -> bool {
+    let is_held_back = comparison.n >= 2 && comparison.low.is_none();
+    let has_ratio = |round: &Round| comparison.by_round.iter().any(|found| found.round == round.number);
+    !is_held_back && measured.rev().take(ROUNDS_THAT_FAIL).any(has_ratio)
+}
+
+fn need(comparison: &Comparison, margin: f64, spent: f64, rounds_left: f64) -> Need {
     let may_give_up = spent >= GIVEN_UP_FROM;
     let given_up = if may_give_up { Need::GivenUp } else { Need::Open };
-    let Some(comparison) = comparison else { return Need::Nothing };
     let (Some(low), Some(high)) = (comparison.low, comparison.high) else { return given_up };
     let half = 0.5 * (high / low).ln();
     match comparison.verdict {
