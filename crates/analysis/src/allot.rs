@@ -98,16 +98,11 @@ fn given_up(plan: &Plan, needs: &[Need], measured: &BTreeMap<String, f64>) -> Ve
     left_out.map(|(test, _)| test.name.clone()).collect()
 }
 
-/// The treatments that a user asks about: what is there only to show the noise, the base again or with a planted
-/// change, takes no time from them. Where there is nothing else, it is what is asked about.
+/// The treatments that a user asks about: what is there only to show the noise takes no time from them. Where there is
+/// nothing else, it is what is asked about.
 fn asked(plan: &Plan, base: usize) -> Vec<usize> {
     let others: Vec<usize> = (0..plan.treatments.len()).filter(|at| *at != base).collect();
-    let is_control = |at: &usize| {
-        let (own, base) = (&plan.treatments[*at], &plan.treatments[base]);
-        own.planted.is_some()
-            || (&own.build.source, &own.profile, own.storage, &own.set)
-                == (&base.build.source, &base.profile, base.storage, &base.set)
-    };
+    let is_control = |at: &usize| plan.is_control(*at, base);
     match others.iter().all(is_control) {
         true => others,
         false => others.into_iter().filter(|at| !is_control(at)).collect(),

@@ -87,13 +87,7 @@ pub fn calibration(campaign: &Campaign, findings: &Findings) -> Result<Calibrati
     let data = loaded(plan).context("noise is kept of tests on loaded tables, those of suite sysbench")?;
     ensure!(plan.arrival == Arrival::Closed, "at a planned rate throughput has no noise to be kept; leave out --rate");
     let base = &plan.treatments[plan.base];
-    let is_twin = |at: &usize| {
-        let other = &plan.treatments[*at];
-        *at != plan.base
-            && other.planted.is_none()
-            && (&other.build.source, &other.profile, other.storage, &other.set)
-                == (&base.build.source, &base.profile, base.storage, &base.set)
-    };
+    let is_twin = |at: &usize| *at != plan.base && plan.are_same(*at, plan.base);
     let twin = (0..plan.treatments.len()).find(is_twin).context("the base was not measured twice")?;
     let planned = plan.tests();
     let floor = |test: &rqps_analysis::findings::TestFindings| {

@@ -301,6 +301,28 @@ impl Plan {
         levels
     }
 
+    /// Whether two treatments run with the same settings on the same data, and no change is planted in either: if their
+    /// builds are one, they are the same.
+    pub fn differ_in_build_only(&self, a: usize, b: usize) -> bool {
+        let [own, other] = [a, b].map(|at| &self.treatments[at]);
+        let only = |name: &str| self.stages.iter().find_map(|stage| stage.data.only_for(name));
+        own.planted.is_none()
+            && other.planted.is_none()
+            && only(&own.name) == only(&other.name)
+            && (&own.profile, own.storage, &own.set) == (&other.profile, other.storage, &other.set)
+    }
+
+    /// Whether two treatments are the same as planned.
+    pub fn are_same(&self, a: usize, b: usize) -> bool {
+        let [own, other] = [a, b].map(|at| &self.treatments[at].build);
+        self.differ_in_build_only(a, b) && (own.engine, &own.source) == (other.engine, &other.source)
+    }
+
+    /// Whether a treatment is there only to show the noise: the base again, as it is or with a planted change.
+    pub fn is_control(&self, at: usize, base: usize) -> bool {
+        at != base && (self.treatments[at].planted.is_some() || self.are_same(at, base))
+    }
+
     /// Whether tests build on each other.
     pub fn is_chain(&self) -> bool {
         self.stages.iter().any(Stage::is_chain)

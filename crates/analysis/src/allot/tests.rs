@@ -3,7 +3,8 @@
 use super::*;
 use crate::findings::RoundFindings;
 use crate::warnings::campaign::tests as campaign;
-use rqps_model::plan::{TimeLimit, TreatmentPlan};
+use rqps_model::own::OwnData;
+use rqps_model::plan::{DataSet, TimeLimit, TreatmentPlan};
 
 /// A comparison with a mean, an interval of so wide a half, and rounds of so large a standard deviation.
 fn comparison(verdict: Verdict, mean: f64, half: f64, (rounds, sd): (u32, f64)) -> Comparison {
@@ -76,6 +77,11 @@ fn the_base_measured_again_takes_no_time_from_what_is_asked() {
     plan.treatments[1].build = "postgres:18.6".parse().unwrap();
     plan.treatments.extend([twin.clone(), TreatmentPlan { planted: Some(0.01), ..twin }]);
     assert_eq!((asked(&plan, 0), asked(&plan, 1)), (vec![1], vec![0, 2]));
+    // With data of its own it is no longer the base.
+    let name = plan.treatments[2].name.clone();
+    let only = [(name, BTreeMap::new())].into_iter().collect();
+    plan.stages[0].data = DataSet::Own(Box::new(OwnData { only, ..OwnData::default() }));
+    assert_eq!(asked(&plan, 0), [1, 2]);
 }
 
 #[test]

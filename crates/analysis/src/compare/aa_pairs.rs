@@ -22,17 +22,12 @@ const CHANCE: f64 = 0.025;
 /// nor one that has data of its own.
 pub(crate) fn pairs(plan: &Plan, treatments: &[TreatmentFindings]) -> Vec<(usize, usize)> {
     let plans = &plan.treatments;
-    let only = |at: usize| plan.stages.iter().find_map(|stage| stage.data.only_for(&plans[at].name));
     let same = |a: usize, b: usize| {
-        plans[a].planted.is_none()
-            && only(a) == only(b)
-            && plans[b].planted.is_none()
+        plan.differ_in_build_only(a, b)
             && same_build(
                 (&plans[a].build.source, &treatments[a].build),
                 (&plans[b].build.source, &treatments[b].build),
             )
-            && (&plans[a].profile, plans[a].storage, &plans[a].set)
-                == (&plans[b].profile, plans[b].storage, &plans[b].set)
             && settings::diff(&treatments[a].settings, &treatments[b].settings).is_empty()
     };
     let twin_of = |at: usize| (0..at).find(|&earlier| same(earlier, at));
