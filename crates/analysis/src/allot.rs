@@ -8,14 +8,14 @@
 
 mod pace;
 
-use crate::analyse;
+use crate::analyse_looked_at;
 use crate::error::AnalysisError;
 use crate::findings::{Comparison, Findings};
 use crate::read::looks;
 use pace::Pace;
 use rqps_model::plan::{Allotment, Division, Round, TestPlan};
 use rqps_model::{Plan, Verdict};
-use rqps_store::Campaign;
+use rqps_store::{Campaign, Status};
 use std::collections::BTreeMap;
 
 /// Rounds that measure every test: before, nothing is known of how rounds differ.
@@ -62,7 +62,9 @@ pub fn allot(campaign: &Campaign, spent: f64) -> Result<Option<Allotment>, Analy
     if begun == 0 {
         return Ok(Some(Allotment { spent, seconds: planned(), given_up: Vec::new() }));
     }
-    let findings = analyse(campaign, None)?;
+    // What is added to a campaign that was complete is chosen by the intervals that it will have then.
+    let status = Status { extended_after: None, ..campaign.status().clone() };
+    let findings = analyse_looked_at(campaign, None, &status)?;
     let pace = Pace::of(campaign, &findings)?;
     let needs = needs(plan, &findings, &looks::rounds(campaign)?, (spent, pace.share_of_a_round()));
     let chosen: Vec<&TestPlan> = if begun < ROUNDS_OF_ALL { plan.tests() } else { choose(plan, &needs) };

@@ -42,15 +42,20 @@ use crate::findings::{
 };
 use crate::read::looks::LevelsOfTests;
 use crate::read::{base, looks, treatment};
-use crate::warnings::campaign::Trace;
+use crate::warnings::campaign::{Took, Trace};
 use rayon::prelude::*;
 use rqps_model::Plan;
 use rqps_model::plan::{Arrival, Round, TestPlan};
 use rqps_stats::Margin;
-use rqps_store::Campaign;
+use rqps_store::{Campaign, Status};
 
 /// Judges a campaign: all that a report can say about it, relative to `base` or else to the plan's own.
 pub fn analyse(campaign: &Campaign, base: Option<&str>) -> Result<Findings, AnalysisError> {
+    analyse_looked_at(campaign, base, campaign.status())
+}
+
+/// The same, with intervals as if it had been looked at as this status says.
+fn analyse_looked_at(campaign: &Campaign, base: Option<&str>, status: &Status) -> Result<Findings, AnalysisError> {
     let plan = campaign.plan();
     let margin = Margin::new(plan.margin)?;
     let mut treatments = treatment::treatments(campaign)?;
@@ -65,7 +70,7 @@ pub fn analyse(campaign: &Campaign, base: Option<&str>) -> Result<Findings, Anal
     let points = series::points_allowed(series * if plan.is_chain() { series::SERIES_OF_A_TIMELINE } else { 1 });
     let begun = looks::rounds(campaign)?;
     let tests = plan.tests();
-    let levels = LevelsOfTests::of(&begun, campaign.status(), tests.iter().map(|test| test.name.as_str()));
+    let levels = LevelsOfTests::of(&begun, status, tests.iter().map(|test| test.name.as_str()));
     let shared = Shared {
         campaign,
         plan,
@@ -150,8 +155,7 @@ pub fn analyse(campaign: &Campaign, base: Option<&str>) -> Result<Findings, Anal
         loads.extend(campaign.load(&treatment.name)?.map(|load| (treatment.name.as_str(), load)));
     }
     warnings.extend(warnings::campaign::left_out(loads));
-    let of_a_round = seconds_of_a_round(campaign, begun.len());
-    warnings.extend(warnings::campaign::summary(&tests, &labels, of_a_round));
+    warnings.extend(warnings::campaign::summary(&tests, &labels, Took::of(campaign, begun.len())));
     Ok(Findings {
         format: rqps_model::FORMAT,
         campaign: campaign_facts(campaign, margin, rounds_complete, floor::kept_noise(&rows))?,
@@ -257,14 +261,6 @@ fn explain(campaign: &Campaign, tests: &mut [TestFindings], base: usize) -> Resu
 fn rounds_complete(planned: &[usize], traces: &[Trace]) -> u32 {
     let measured = |round: u32| traces.iter().filter(|trace| trace.round == round).count();
     planned.iter().zip(1..).filter(|(planned, round)| measured(*round) == **planned).count() as u32
-}
-
-/// What a round took of a campaign that was measured in one go.
-fn seconds_of_a_round(campaign: &Campaign, rounds: usize) -> Option<f64> {
-    let status = campaign.status();
-    let ([start], Some(finished_at)) = (&status.starts[..], &status.finished_at) else { return None };
-    let seconds = warnings::campaign::seconds_of(finished_at)? - warnings::campaign::seconds_of(&start.at)?;
-    (rounds > 0 && seconds > 0.0).then(|| seconds / rounds as f64)
 }
 
 /// How many samples each round has, or is to have.

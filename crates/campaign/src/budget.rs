@@ -155,14 +155,18 @@ pub(crate) fn lent(plan: &Plan) -> f64 {
 
 fn too_short(time: f64, shortest: f64, rounds: u32) -> Fault {
     let said = |seconds: f64| human_duration(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX));
-    // In words that the flag takes.
-    let enough = match shortest * ENOUGH {
-        seconds if seconds < 60.0 => format!("{:.0}s", (seconds / 5.0).ceil() * 5.0),
-        seconds => format!("{:.0}m", (seconds / 60.0).ceil()),
-    };
+    let enough = flag_time(shortest * ENOUGH);
     let rounds = plural(rounds, "round");
     Fault::error(format!("{} is too short: {rounds} of these tests take about {}", said(time), said(shortest)))
         .expected(format!("{enough} or more, or fewer tests, builds, clients or rows"))
+}
+
+/// A time that is no shorter, in words that `--time` takes.
+pub fn flag_time(seconds: f64) -> String {
+    match seconds {
+        seconds if seconds < 60.0 => format!("{:.0}s", (seconds / 5.0).ceil() * 5.0),
+        seconds => format!("{:.0}m", (seconds / 60.0).ceil()),
+    }
 }
 
 #[cfg(test)]

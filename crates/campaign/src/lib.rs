@@ -43,7 +43,7 @@ mod testing;
 mod together;
 mod write;
 
-pub use budget::{ROUNDS_MAX, division};
+pub use budget::{ROUNDS_MAX, division, flag_time};
 pub use campaign::{Campaign, Resolved, ResolvedBuild};
 pub use describe::{describe, rounds};
 pub use diagnostic::Diagnostic;

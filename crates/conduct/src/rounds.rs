@@ -40,6 +40,17 @@ pub fn extended_limit(campaign: &Campaign, more: f64) -> Result<f64, StoreError>
     Ok(Measured::of(&starts(campaign), &campaign.events()?, None).all / (1.0 + LATE_PART) + more)
 }
 
+/// The least that a campaign must be given, in seconds, for a round more: its data are loaded anew, as long as when it
+/// was begun, and the round takes as long as those before it.
+///
+/// # Errors
+/// Where its events cannot be read.
+pub fn shortest_extension(campaign: &Campaign) -> Result<f64, StoreError> {
+    let measured = Measured::of(&starts(campaign), &campaign.events()?, None);
+    let round = measured.of_a_round(campaign.plan().division().is_some()).unwrap_or(0.0);
+    Ok((measured.loading + round) / (1.0 + LATE_PART))
+}
+
 /// The share of its time that a campaign has spent, where it has one. `now` is the time where it is being measured.
 pub fn share_spent(campaign: &Campaign, now: Option<SystemTime>) -> Option<f64> {
     let (limit, events) = (campaign.plan().time?, campaign.events().ok()?);
@@ -80,6 +91,8 @@ fn is_whole(campaign: &Campaign, number: u32) -> bool {
 #[derive(Debug, Default, PartialEq)]
 struct Measured {
     all: f64,
+    /// From a start to its first round, at most.
+    loading: f64,
     by_round: BTreeMap<u32, f64>,
 }
 
@@ -88,32 +101,41 @@ impl Measured {
     fn of(starts: &[SystemTime], events: &[Event], now: Option<SystemTime>) -> Measured {
         let mut measured = Measured::default();
         let (mut last, mut round, mut started) = (None, None, 0);
+        let mut before_rounds = 0.0;
         let marks = events.iter().filter_map(|event| Some((moment(&event.at)?, round_of_event(&event.kind))));
         for (at, of_event) in marks.chain(now.map(|now| (now, None))) {
             // The first event of a start comes some time after it, and long after the last one of the start before.
             let begun = starts.iter().filter(|start| **start <= at).count();
             if begun > started {
-                (last, round, started) = (Some(starts[begun - 1]), None, begun);
+                (last, round, started, before_rounds) = (Some(starts[begun - 1]), None, begun, 0.0);
             }
-            let seconds = last.and_then(|last: SystemTime| at.duration_since(last).ok()).unwrap_or_default();
-            measured.all += seconds.as_secs_f64();
-            if let Some(round) = round {
-                *measured.by_round.entry(round).or_default() += seconds.as_secs_f64();
+            let since = last.and_then(|last: SystemTime| at.duration_since(last).ok()).unwrap_or_default();
+            let seconds = since.as_secs_f64();
+            measured.all += seconds;
+            match round {
+                Some(round) => *measured.by_round.entry(round).or_default() += seconds,
+                None => before_rounds += seconds,
+            }
+            if round.is_none() && of_event.is_some() {
+                measured.loading = measured.loading.max(before_rounds);
             }
             (last, round) = (Some(at), of_event.or(round));
         }
         measured
     }
 
+    /// What a round takes; `None` before one was whole. Where tests are left out, rounds become shorter, and the last one
+    /// is the best guess.
+    fn of_a_round(&self, is_divided: bool) -> Option<f64> {
+        let alike = if is_divided { 1 } else { self.by_round.len() };
+        let all = self.by_round.values().rev().take(alike).sum::<f64>();
+        (!self.by_round.is_empty()).then(|| all / alike as f64)
+    }
+
     /// How many rounds fit after those that began, the last of which may be under way; `None` before one was whole.
     fn rounds_more(mut self, limit: TimeLimit, under_way: Option<u32>) -> Option<u32> {
         let part = under_way.and_then(|round| self.by_round.remove(&round));
-        if self.by_round.is_empty() {
-            return None;
-        }
-        // Where tests are left out, rounds become shorter, and the last one is the best guess.
-        let alike = if limit.division.is_some() { 1 } else { self.by_round.len() };
-        let one = (self.by_round.values().rev().take(alike).sum::<f64>() / alike as f64).max(f64::MIN_POSITIVE);
+        let one = self.of_a_round(limit.division.is_some())?.max(f64::MIN_POSITIVE);
         // What is under way takes as long as the others.
         let spent = self.all + part.map_or(0.0, |part| (one - part).max(0.0));
         Some(((limit.seconds * (1.0 + LATE_PART) - spent) / one).clamp(0.0, f64::from(limit.rounds_max)) as u32)

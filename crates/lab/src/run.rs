@@ -13,20 +13,20 @@ use crate::prepare::Prepared;
 use anyhow::{Result, bail, ensure};
 use rqps_builds::installation::Trust;
 use rqps_campaign::profiled::{ToExplain, profiled};
-use rqps_campaign::{ROUNDS_MAX, division};
+use rqps_campaign::{ROUNDS_MAX, division, flag_time};
 use rqps_conduct::{ConductError, Job, Watch, check_program_pages};
 use rqps_machine::Lease;
 use rqps_machine::lease::Holdings;
-use rqps_model::Plan;
 use rqps_model::build::without_credentials;
 use rqps_model::facts::{BuildFacts, HostFacts};
 use rqps_model::plan::{Allotment, KeptFloor, TimeLimit};
+use rqps_model::{Plan, human_duration};
 use rqps_observe::clock::rfc3339;
 use rqps_observe::facts::host_facts;
 use rqps_store::{Campaign, Start, State, Writer};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 /// A campaign that can be measured.
 #[derive(Debug)]
@@ -99,7 +99,8 @@ impl<'a> Run<'a> {
             return Ok(None);
         }
         let start = start_on(lab, &campaign, data, is_strict, notify)?;
-        Run::go_on(lab, Campaign::open_to_resume(folder, start)?, notify).map(Some)
+        let builds = builds_of(lab, &campaign, notify)?;
+        Run::go_on(lab, builds, Campaign::open_to_resume(folder, start)?).map(Some)
     }
 
     /// A campaign that is complete, with so many seconds more.
@@ -116,19 +117,17 @@ impl<'a> Run<'a> {
             bail!("{0} is not complete; first finish it: rqps resume {0}", folder.display());
         }
         let start = start_on(lab, &campaign, data, is_strict, notify)?;
-        let seconds = rqps_conduct::extended_limit(&campaign, seconds)?;
-        let division = campaign.plan().division().or_else(|| division(campaign.plan()));
-        let limit = TimeLimit { seconds, rounds_max: ROUNDS_MAX, division };
+        // Nothing is written before it is known that a round can be added: the campaign stays as complete as it is.
+        let builds = builds_of(lab, &campaign, notify)?;
+        let limit = extended(&campaign, seconds)?;
         let mut store = Campaign::open_to_resume(folder, start)?;
         store.extend(limit)?;
-        Run::go_on(lab, store, notify)
+        Run::go_on(lab, builds, store)
     }
 
     /// What a folder lacks, on the builds that it began with.
-    fn go_on(lab: &'a Lab, store: Writer, notify: &mut Notify<'_>) -> Result<Run<'a>> {
-        let plan = store.plan().clone();
-        let builds = builds_of(lab, &store, notify)?;
-        Ok(Run { lab, plan, builds, store, lease: Lease::open(&lab.cache)?, is_new: false })
+    fn go_on(lab: &'a Lab, builds: Vec<BuildFacts>, store: Writer) -> Result<Run<'a>> {
+        Ok(Run { lab, plan: store.plan().clone(), builds, store, lease: Lease::open(&lab.cache)?, is_new: false })
     }
 
     /// Rounds that explain a campaign: its builds on these tests again, for so many seconds, with their functions
@@ -243,6 +242,23 @@ impl<'a> Run<'a> {
     }
 }
 
+/// The time of a campaign with so many seconds more, if they are enough for a round.
+fn extended(campaign: &Campaign, seconds: f64) -> Result<TimeLimit> {
+    let shortest = rqps_conduct::shortest_extension(campaign)?;
+    ensure!(
+        seconds >= shortest,
+        "{} more are too short for loading the data anew and a round, which took about {}; take --time {} or more",
+        human_duration(Duration::from_secs_f64(seconds)),
+        human_duration(Duration::from_secs_f64(shortest)),
+        flag_time(shortest)
+    );
+    let plan = campaign.plan();
+    // Of a build that is measured against itself every round is to show the noise of every test.
+    let shows_noise_only = (0..plan.treatments.len()).all(|at| at == plan.base || plan.is_control(at, plan.base));
+    let division = plan.division().or_else(|| division(plan).filter(|_| !shows_noise_only));
+    Ok(TimeLimit { seconds: rqps_conduct::extended_limit(campaign, seconds)?, rounds_max: ROUNDS_MAX, division })
+}
+
 /// The builds that a campaign began with, on this machine.
 fn builds_of(lab: &Lab, campaign: &Campaign, notify: &mut Notify<'_>) -> Result<Vec<BuildFacts>> {
     let mut builds = Vec::new();
@@ -308,8 +324,10 @@ fn measure_due_rounds(
         }
         run.measure(number, allotment, store, watch)?;
     }
-    if is_divided {
-        // No further round fits: nothing is kept for a later look.
+    let has_new_rounds = store.status().extended.is_none() || store.status().has_grown(store.rounds_begun());
+    if is_divided && has_new_rounds {
+        // No further round fits: nothing is kept for a later look. A campaign that was given more time and no round
+        // has had its last look.
         store.set_spent(1.0)?;
     }
     Ok(())

@@ -57,6 +57,9 @@ pub struct Status {
     /// The time as `rqps more` extended it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extended: Option<TimeLimit>,
+    /// The rounds that had begun when it was extended for the first time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extended_after: Option<u32>,
 }
 
 impl Status {
@@ -70,7 +73,13 @@ impl Status {
             load_seconds: BTreeMap::new(),
             spent: None,
             extended: None,
+            extended_after: None,
         }
+    }
+
+    /// Whether `rqps more` has added rounds to it, of which so many have begun.
+    pub fn has_grown(&self, rounds_begun: u32) -> bool {
+        self.extended.is_some() && self.extended_after.is_none_or(|after| after < rounds_begun)
     }
 
     /// When the campaign was begun; empty if that was not written.

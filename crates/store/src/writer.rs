@@ -289,7 +289,12 @@ impl Writer {
 
     /// Gives a campaign more time than it was planned with.
     pub fn extend(&mut self, limit: TimeLimit) -> Result<(), StoreError> {
-        self.campaign.status.extended = Some(limit);
+        let begun = self.rounds_begun();
+        let status = &mut self.campaign.status;
+        // What was extended before keeps where its own plan ended.
+        if status.extended.replace(limit).is_none() {
+            status.extended_after = Some(begun);
+        }
         self.campaign.plan.time = Some(limit);
         self.write_status()
     }

@@ -13,9 +13,9 @@ use crate::words::{examples, rounds_in_words};
 use jiff::Timestamp;
 use rqps_model::facts::{HostFacts, LoadFacts};
 use rqps_model::plan::{Alternate, Stage, TreatmentPlan};
-use rqps_model::{Plan, WarningKind, plural};
+use rqps_model::{EventKind, Plan, WarningKind, plural};
 use rqps_stats::median;
-use rqps_store::{State, Status};
+use rqps_store::{Campaign, State, Status};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Below this many rounds an interval says little.
@@ -299,7 +299,7 @@ pub(crate) fn events_refused(refused: &RefusedEvents) -> Vec<Warning> {
 }
 
 /// One line for each kind of warning that cells have.
-pub(crate) fn summary(tests: &[TestFindings], labels: &[&str], seconds_of_a_round: Option<f64>) -> Vec<Warning> {
+pub(crate) fn summary(tests: &[TestFindings], labels: &[&str], took: Option<Took>) -> Vec<Warning> {
     let is_several = tests.iter().any(|test| test.clients != tests[0].clients);
     let cells: Vec<(String, &CellFindings)> = tests
         .iter()
@@ -336,7 +336,7 @@ pub(crate) fn summary(tests: &[TestFindings], labels: &[&str], seconds_of_a_roun
             noisy.filter_map(|cell| Some(Advice::of(cell.comparison.as_ref()?, kind))).collect::<Vec<_>>()
         };
         let all: Vec<Advice> = tests.iter().flat_map(of_test).collect();
-        let more = seconds_of_a_round.and_then(|seconds| time_for_more(&cells, seconds));
+        let more = took.and_then(|took| time_for_more(&cells, took));
         let more = more.map_or_else(String::new, |time| {
             format!("; added by `rqps more`, whose intervals are wider, it takes `--time {time}`")
         });
@@ -345,13 +345,34 @@ pub(crate) fn summary(tests: &[TestFindings], labels: &[&str], seconds_of_a_roun
     found
 }
 
-/// The time that the rounds would take which `rqps more` would have to add to decide tests that are too noisy, as
-/// `--time` takes it.
-fn time_for_more(cells: &[(String, &CellFindings)], seconds_of_a_round: f64) -> Option<String> {
+/// What a campaign took that was measured in one go, in seconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Took {
+    /// From its start to its first round.
+    loading: f64,
+    /// A round in the mean.
+    round: f64,
+}
+
+impl Took {
+    pub(crate) fn of(campaign: &Campaign, rounds: usize) -> Option<Took> {
+        let status = campaign.status();
+        let ([start], Some(finished_at)) = (&status.starts[..], &status.finished_at) else { return None };
+        let (start, end) = (seconds_of(&start.at)?, seconds_of(finished_at)?);
+        let events = campaign.events().unwrap_or_default();
+        let first = events.iter().find(|event| matches!(event.kind, EventKind::ServersStart { .. }));
+        let first = first.map_or(Some(start), |first| seconds_of(&first.at))?;
+        (rounds > 0 && end > first).then(|| Took { loading: first - start, round: (end - first) / rounds as f64 })
+    }
+}
+
+/// The time that `rqps more` would take, as `--time` takes it, to load the data anew and to add the rounds that decide
+/// tests which are too noisy.
+fn time_for_more(cells: &[(String, &CellFindings)], Took { loading, round }: Took) -> Option<String> {
     let noisy = cells.iter().filter(|(_, cell)| cell.warnings.iter().any(|it| it.kind == WarningKind::Noisy));
     let compared = noisy.filter_map(|(_, cell)| cell.comparison.as_ref());
     let more = compared.filter_map(Comparison::more_within_reach).max()?;
-    Some(format!("{:.0}m", (f64::from(more) * seconds_of_a_round / 60.0).ceil()))
+    Some(format!("{:.0}m", ((loading + f64::from(more) * round) / 60.0).ceil()))
 }
 
 #[cfg(test)]

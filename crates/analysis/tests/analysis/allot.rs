@@ -124,6 +124,8 @@ fn looks_and_more_time_widen_intervals() {
     let start = start("2026-11-21T03:00:00Z");
     let mut writer = Campaign::open_to_resume(&folder, start).unwrap();
     writer.extend(TimeLimit { seconds: 1200.0, ..recipe.time.unwrap() }).unwrap();
+    assert_eq!(width(&folder), looked_at, "no round was added");
+    writer.write_round(&recipe.plan().round(rounds.len() as u32 + 1)).unwrap();
     drop(writer);
     assert!(width(&folder) > looked_at, "intervals that hold whenever one looks are wider");
     let absent = left_out(&recipe, rounds);

@@ -4,7 +4,7 @@ use crate::scene::{READ, READS, Scene, published, results, starts};
 use crate::stopping::interrupt;
 use jiff::Timestamp;
 use rqps_model::EventKind;
-use rqps_store::Campaign;
+use rqps_store::{Campaign, State};
 use rustix::process::Signal;
 
 /// Tests and treatments of each round.
@@ -91,6 +91,14 @@ fn each_round_is_allotted_by_those_before_and_more_time_goes_on() {
     assert_eq!(published(&folder).len(), samples);
     let state = scene.end(scene.rqps(&["status", "results/divided", "--json"])).with_code(0).json();
     assert_eq!((&state["state"], &state["rounds_done"]), (&"complete".into(), &rounds.into()), "{state}");
+    // A time in which no round fits leaves everything as it is.
+    scene.end(scene.rqps(&["more", "results/divided", "--time", "1s"])).refused(&[
+        "too short",
+        "take --time",
+        "or more",
+    ]);
+    let still = results(&folder);
+    assert_eq!((still.status().state, still.status().extended, starts(&folder)), (State::Complete, None, 1));
     // More time adds rounds to those that are there, also to one that is broken off.
     let mut running = scene.start(scene.rqps(&["more", "results/divided", "--time", "1h"]));
     running.wait_for("a round more", |_| published(&folder).len() > samples);

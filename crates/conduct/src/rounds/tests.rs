@@ -35,7 +35,7 @@ fn limit(seconds: f64) -> TimeLimit {
 #[test]
 fn time_is_spent_on_loading_and_on_rounds() {
     let measured = Measured::of(&[at(1000.0)], &events(), Some(at(1220.0)));
-    assert_eq!(measured, Measured { all: 220.0, by_round: BTreeMap::from([(1, 100.0), (2, 100.0)]) });
+    assert_eq!(measured, Measured { all: 220.0, loading: 20.0, by_round: BTreeMap::from([(1, 100.0), (2, 100.0)]) });
     // Nobody measures now: what was spent after the last event is not known, and little.
     assert_eq!(Measured::of(&[at(1000.0)], &events(), None).all, 120.0);
 }
@@ -46,7 +46,10 @@ fn time_between_two_starts_does_not_count() {
     // Broken off in the second round, which is begun again a day later; the copy is made anew in 7 s.
     events.extend([round_begins(90_007.0, 2)]);
     let measured = Measured::of(&[at(1000.0), at(90_000.0)], &events, Some(at(90_107.0)));
-    assert_eq!(measured, Measured { all: 120.0 + 107.0, by_round: BTreeMap::from([(1, 100.0), (2, 100.0)]) });
+    assert_eq!(
+        measured,
+        Measured { all: 120.0 + 107.0, loading: 20.0, by_round: BTreeMap::from([(1, 100.0), (2, 100.0)]) }
+    );
 }
 
 #[test]
@@ -119,6 +122,21 @@ fn a_campaign_has_the_rounds_of_its_plan_or_those_that_fit() {
     assert_eq!(rounds("begun", Some(limit(510.0)), &events(), 1150.0), 5);
     assert_eq!(rounds("late", Some(limit(120.0)), &events(), 1150.0), 2);
     assert_eq!(rounds("enough", Some(TimeLimit { rounds_max: 3, ..limit(500.0) }), &events(), 1150.0), 3);
+}
+
+#[test]
+fn a_round_more_takes_its_data_loaded_anew_and_itself() {
+    let root = tempfile::tempdir().expect("a folder");
+    let mut events = events();
+    events.push(round_begins(1260.0, 3));
+    let shortest = |name: &str, time| {
+        shortest_extension(&campaign(&root.path().join(name), time, &events)).expect("events can be read") * 1.025
+    };
+    // Loading took 20 s, rounds 100 and 140 s.
+    assert!((shortest("alike", Some(limit(300.0))) - (20.0 + 120.0)).abs() < 1e-9);
+    let division = Some(Division { read_seconds: true, write_seconds: true, until_decided: false });
+    let divided = shortest("divided", Some(TimeLimit { division, ..limit(300.0) }));
+    assert!((divided - (20.0 + 140.0)).abs() < 1e-9, "{divided}: the last one counts");
 }
 
 #[test]

@@ -82,6 +82,7 @@ fn starts(versions: &[&str]) -> Status {
         load_seconds: BTreeMap::new(),
         spent: None,
         extended: None,
+        extended_after: None,
     }
 }
 
@@ -275,11 +276,12 @@ fn the_time_for_more_counts_the_rounds_that_wider_intervals_take() {
     };
     let time = |cells: &[CellFindings]| {
         let cells: Vec<(String, &CellFindings)> = cells.iter().map(|cell| (String::new(), cell)).collect();
-        time_for_more(&cells, 30.0)
+        time_for_more(&cells, Took { loading: 100.0, round: 30.0 })
     };
     let noisy = cell(12, 23, WarningKind::Noisy);
-    assert_eq!(time(&[noisy.clone(), cell(9, 12, WarningKind::Noisy)]).as_deref(), Some("8m"));
+    // 15 rounds of 30 s, and the data loaded anew.
+    assert_eq!(time(&[noisy.clone(), cell(9, 12, WarningKind::Noisy)]).as_deref(), Some("10m"));
     // Nobody adds twice the rounds that there are, and chance is not noise.
-    assert_eq!(time(&[noisy, cell(13, 25, WarningKind::Noisy)]).as_deref(), Some("8m"));
+    assert_eq!(time(&[noisy, cell(13, 25, WarningKind::Noisy)]).as_deref(), Some("10m"));
     assert_eq!(time(&[cell(13, 25, WarningKind::Noisy), cell(9, 12, WarningKind::Chance)]), None);
 }
