@@ -23,7 +23,7 @@ mod warnings;
 mod why;
 mod words;
 
-pub use allot::allot;
+pub use allot::{NextRound, allot};
 pub use compare::sla::is_held;
 pub use error::AnalysisError;
 pub use evidence::counts::title as count_title;

@@ -9,4 +9,5 @@ pub(crate) mod main_operation;
 pub(crate) mod measured;
 pub(crate) mod round_seconds;
 pub(crate) mod seconds;
+pub(crate) mod took;
 pub(crate) mod treatment;

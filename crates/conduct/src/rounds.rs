@@ -13,13 +13,11 @@ use rqps_store::{Campaign, StoreError};
 use std::collections::BTreeMap;
 use std::time::SystemTime;
 
-/// A round begins if it is expected to end at most this part of the time late.
-const LATE_PART: f64 = 0.025;
-
 /// Rounds that a campaign has, or is expected to have in the end. `now` is the time where it is being measured.
 ///
 /// Where a time is given, the rounds that began are finished whatever it takes; another one begins if it is expected
-/// to fit, by what those before it took.
+/// to fit, by what those before it took. Where that time is divided it depends on what the next one measures, and this
+/// is an expectation only.
 pub fn rounds(campaign: &Campaign, now: Option<SystemTime>) -> u32 {
     let plan = campaign.plan();
     let (Some(limit), Ok(events)) = (plan.time, campaign.events()) else { return campaign.rounds() };
@@ -31,13 +29,22 @@ pub fn rounds(campaign: &Campaign, now: Option<SystemTime>) -> u32 {
     }
 }
 
+/// The highest round that may begin now; whether one does that is only to show more of what results leave open, these
+/// decide.
+pub fn rounds_due(campaign: &Campaign, now: Option<SystemTime>) -> u32 {
+    match campaign.plan().division() {
+        Some(_) => campaign.rounds_begun().saturating_add(1).min(campaign.plan().rounds_max()),
+        None => rounds(campaign, now),
+    }
+}
+
 /// The time limit, in seconds, of a campaign that is given `more` of them.
 ///
 /// # Errors
 /// Where its events cannot be read.
 pub fn extended_limit(campaign: &Campaign, more: f64) -> Result<f64, StoreError> {
     // What was spent is spent: only what is added may be a little late.
-    Ok(Measured::of(&starts(campaign), &campaign.events()?, None).all / (1.0 + LATE_PART) + more)
+    Ok(Measured::of(&starts(campaign), &campaign.events()?, None).all / (1.0 + TimeLimit::LATE_PART) + more)
 }
 
 /// The least that a campaign must be given, in seconds, for a round more: its data are loaded anew, as long as when it
@@ -48,15 +55,14 @@ pub fn extended_limit(campaign: &Campaign, more: f64) -> Result<f64, StoreError>
 pub fn shortest_extension(campaign: &Campaign) -> Result<f64, StoreError> {
     let measured = Measured::of(&starts(campaign), &campaign.events()?, None);
     let round = measured.of_a_round(campaign.plan().division().is_some()).unwrap_or(0.0);
-    Ok((measured.loading + round) / (1.0 + LATE_PART))
+    Ok((measured.loading + round) / (1.0 + TimeLimit::LATE_PART))
 }
 
 /// The share of its time that a campaign has spent, where it has one. `now` is the time where it is being measured.
 pub fn share_spent(campaign: &Campaign, now: Option<SystemTime>) -> Option<f64> {
     let (limit, events) = (campaign.plan().time?, campaign.events().ok()?);
     // With the part that may be late: the last round begins before all is spent.
-    let seconds = limit.seconds * (1.0 + LATE_PART);
-    Some((Measured::of(&starts(campaign), &events, now).all / seconds).min(1.0))
+    Some((Measured::of(&starts(campaign), &events, now).all / limit.latest_end()).min(1.0))
 }
 
 /// What a campaign has spent of the time that it was given, where that says better than its rounds what is left: before
@@ -138,7 +144,7 @@ impl Measured {
         let one = self.of_a_round(limit.division.is_some())?.max(f64::MIN_POSITIVE);
         // What is under way takes as long as the others.
         let spent = self.all + part.map_or(0.0, |part| (one - part).max(0.0));
-        Some(((limit.seconds * (1.0 + LATE_PART) - spent) / one).clamp(0.0, f64::from(limit.rounds_max)) as u32)
+        Some(((limit.latest_end() - spent) / one).clamp(0.0, f64::from(limit.rounds_max)) as u32)
     }
 }
 

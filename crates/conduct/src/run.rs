@@ -11,7 +11,7 @@ use crate::eta::Eta;
 use crate::job::{Job, Output, Watch};
 use crate::missing::{Failed, Missing, round_of};
 use crate::programs;
-use crate::rounds::{rounds, share_spent, time_spent};
+use crate::rounds::{rounds, rounds_due, share_spent, time_spent};
 use crate::servers::Servers;
 use crate::supervise::check;
 use crate::walk::Setup;
@@ -51,9 +51,10 @@ impl<'a> Run<'a> {
         Ok(Run { bench, again, eta: Eta::default(), last: 0 })
     }
 
-    /// The next round of which something is missing; `None` once every round was measured, in this run or before.
+    /// The next round of which something is missing; `None` once every round was measured, in this run or before. Where
+    /// results decide what rounds measure, one that has not begun is there to be begun as long as there may be more.
     pub fn next_round(&mut self, store: &Campaign) -> Option<u32> {
-        let rounds = rounds(store, Some(SystemTime::now()));
+        let rounds = rounds_due(store, Some(SystemTime::now()));
         let plan = self.bench.job.plan;
         let missing = Missing { plan, store, again: &self.again };
         (self.last + 1..=rounds).find(|number| !missing.setups(&round_of(store, *number)).is_empty())

@@ -11,6 +11,7 @@ use crate::notice::{Notice, Notify};
 use crate::open::Lab;
 use crate::prepare::Prepared;
 use anyhow::{Result, bail, ensure};
+use rqps_analysis::NextRound;
 use rqps_builds::installation::Trust;
 use rqps_campaign::profiled::{ToExplain, profiled};
 use rqps_campaign::{ROUNDS_MAX, division, flag_time};
@@ -294,13 +295,22 @@ fn measure_rounds(
     stop: &AtomicBool,
     notify: &mut Notify<'_>,
 ) -> Result<(), ConductError> {
-    let rounds = rqps_conduct::rounds(store, Some(SystemTime::now()));
-    if !rqps_conduct::is_measured(store, rounds) {
+    if is_due(store, notify) {
         let mut run = rqps_conduct::Run::begin(job, store, watch, stop)?;
         measure_due_rounds(&mut run, store, watch, notify)?;
     }
     store.finish(&rfc3339(SystemTime::now()))?;
     Ok(())
+}
+
+/// Whether anything is to be measured: what rounds that began lack, or another round. Looked at before data are loaded.
+fn is_due(store: &Campaign, notify: &mut Notify<'_>) -> bool {
+    let (begun, due) = (store.rounds_begun(), rqps_conduct::rounds_due(store, Some(SystemTime::now())));
+    let mut may_begin = || due > begun && matches!(next_round(store, notify), NextRound::Measures(_));
+    match store.plan().division() {
+        Some(_) => !rqps_conduct::is_measured(store, begun) || may_begin(),
+        None => !rqps_conduct::is_measured(store, due),
+    }
 }
 
 /// Measures round by round, until no further one is due, or nothing is left to be measured.
@@ -315,12 +325,16 @@ fn measure_due_rounds(
     while let Some(number) = run.next_round(store) {
         let mut allotment = None;
         if is_divided && store.round(number)?.is_none() {
-            allotment = allotted(store, notify);
-            let Some(allotted) = &allotment else { return Ok(()) };
+            let allotted = match next_round(store, notify) {
+                NextRound::Measures(allotted) => allotted,
+                NextRound::NothingLeft => return Ok(()),
+                NextRound::NoTimeLeft => break,
+            };
             if allotted.given_up != given_up {
                 given_up.clone_from(&allotted.given_up);
                 notify(Notice::GivenUp(given_up.clone()));
             }
+            allotment = Some(allotted);
         }
         run.measure(number, allotment, store, watch)?;
     }
@@ -333,15 +347,18 @@ fn measure_due_rounds(
     Ok(())
 }
 
-/// What a new round measures; `None` where nothing is left to be measured. If the results so far cannot be read, the
-/// report will tell; until then every test is measured.
-fn allotted(store: &Campaign, notify: &mut Notify<'_>) -> Option<Allotment> {
-    let plan = store.plan();
-    let spent = rqps_conduct::share_spent(store, Some(SystemTime::now())).unwrap_or(0.0);
+/// What a new round measures, if there is one. If the results so far cannot be read, the report will tell; until then
+/// every test is measured, as long as rounds like the last one fit.
+fn next_round(store: &Campaign, notify: &mut Notify<'_>) -> NextRound {
+    let (plan, now) = (store.plan(), Some(SystemTime::now()));
+    let spent = rqps_conduct::share_spent(store, now).unwrap_or(0.0);
     rqps_analysis::allot(store, spent).unwrap_or_else(|error| {
+        if rqps_conduct::rounds(store, now) <= store.rounds_begun() {
+            return NextRound::NoTimeLeft;
+        }
         notify(Notice::Warning(format!("every test is measured, since the results so far cannot be judged: {error}")));
         let seconds = plan.tests().iter().map(|test| (test.name.clone(), test.seconds)).collect();
-        Some(Allotment { spent, seconds, given_up: Vec::new() })
+        NextRound::Measures(Allotment { spent, seconds, given_up: Vec::new() })
     })
 }
 

@@ -176,6 +176,16 @@ pub struct TimeLimit {
     pub division: Option<Division>,
 }
 
+impl TimeLimit {
+    /// A round begins if it is expected to end at most this part of the time late.
+    pub const LATE_PART: f64 = 0.025;
+
+    /// Seconds from its start at which its last round may be expected to end.
+    pub fn latest_end(&self) -> f64 {
+        self.seconds * (1.0 + TimeLimit::LATE_PART)
+    }
+}
+
 /// How a time is divided among tests, by what the rounds so far have shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Division {

@@ -7,123 +7,118 @@
 //! smallest with W/S √((c/G + w)/A) seconds (docs/statistics.md).
 
 use crate::findings::Findings;
-use crate::read::looks;
-use jiff::Timestamp;
-use rqps_model::plan::{Round, TestPlan};
-use rqps_model::{Event, EventKind, Plan};
+use crate::read::took::Took;
+use rqps_model::Plan;
+use rqps_model::plan::{Division, Round, TestPlan};
 use rqps_stats::USUAL_START_SPREAD;
-use rqps_store::{Campaign, StoreError};
+use rqps_store::Campaign;
 use std::collections::BTreeMap;
 
 /// A test has at least so many seconds, and so many slices: the mean of fewer is not trimmed well.
 const SECONDS_MIN: f64 = 0.2;
 const SLICES_MIN: f64 = 20.0;
 
-/// Fewer rounds leave no useful interval.
-const ROUNDS_MIN: u32 = 3;
-
-/// What a counted second takes of the clock: a quarter of a short slice is not counted, and switching takes time.
+/// What a counted second takes of the clock at most: a quarter of a short slice is not counted, and switching takes
+/// time.
 const CLOCK_OF_COUNTED: f64 = 1.35;
 
 /// A test gets at most so many times the seconds that it was planned with.
 const TIMES_PLANNED_MAX: f64 = 4.0;
 
 /// What a campaign's rounds have shown of time and noise.
-pub(super) struct Pace {
-    /// Seconds of the whole campaign.
-    limit: f64,
-    last: Took,
+pub(super) struct Pace<'p> {
+    pub(super) plan: &'p Plan,
+    /// What setups and tests took, when they were last measured.
+    pub(super) took: Took,
     /// Variance of a second of slices, of the noisiest cell of each test.
-    noise: BTreeMap<String, f64>,
+    pub(super) noise: BTreeMap<String, f64>,
+    /// Seconds that tests keep, by name, since what they write is what later ones find.
+    pub(super) settled: BTreeMap<String, f64>,
 }
 
-/// Seconds that a round took.
-#[derive(Debug, Clone, Default, PartialEq)]
-struct Took {
-    round: f64,
-    /// By test, from its begin to its end on all treatments and numbers of clients.
-    tests: BTreeMap<String, f64>,
-    /// Seconds counted of each of its samples.
-    counted: BTreeMap<String, f64>,
-}
-
-impl Pace {
-    pub(super) fn of(campaign: &Campaign, findings: &Findings) -> Result<Pace, StoreError> {
-        let rounds = looks::rounds(campaign)?;
-        let limit = campaign.plan().time.map_or(f64::INFINITY, |time| time.seconds);
-        let last = rounds.last().map_or_else(Took::default, |last| took(&campaign.events().unwrap_or_default(), last));
-        Ok(Pace { limit, last, noise: noise(findings, &rounds) })
+impl<'p> Pace<'p> {
+    /// By the rounds that began, in one of which, if it began, the seconds of tests that write were settled.
+    pub(super) fn of(campaign: &'p Campaign, findings: &Findings, rounds: &[Round], settled: u32) -> Pace<'p> {
+        let plan = campaign.plan();
+        let took = Took::of(plan, campaign.status(), &campaign.events().unwrap_or_default(), rounds);
+        let settled = rounds.iter().find(|round| round.number == settled).and_then(|round| round.allotment.clone());
+        let mut settled = settled.map(|allotment| allotment.seconds).unwrap_or_default();
+        settled.retain(|name, _| plan.tests().iter().any(|test| test.name == *name && test.writes));
+        Pace { plan, took, noise: noise(findings, rounds), settled }
     }
 
-    /// The share of the campaign's time that a round like the last one takes.
-    pub(super) fn share_of_a_round(&self) -> f64 {
-        self.last.round / self.limit
+    /// The best seconds of tests that share a round: as planned or settled where they are not to be changed.
+    pub(super) fn seconds(&self, tests: &[&TestPlan]) -> BTreeMap<String, f64> {
+        let beside = self.took.setups(self.plan, tests) / tests.len().max(1) as f64;
+        tests.iter().map(|test| (test.name.clone(), self.best(test, beside))).collect()
     }
 
-    /// The best seconds of a test in a round of so many tests; as planned where they are not to be changed.
-    pub(super) fn seconds(&self, plan: &Plan, test: &TestPlan, tests: usize) -> f64 {
-        let may = |it: rqps_model::plan::Division| if test.writes { it.write_seconds } else { it.read_seconds };
-        let (Some(noise), true) = (self.noise.get(&test.name), plan.division().is_some_and(may)) else {
-            return test.seconds;
+    fn best(&self, test: &TestPlan, of_round: f64) -> f64 {
+        let kept = self.settled.get(&test.name).copied().unwrap_or(test.seconds);
+        let (Some(noise), true) = (self.noise.get(&test.name), self.is_open(test)) else { return kept };
+        let samples = self.samples();
+        let own = self.took.test(&test.name).map_or(0.0, |took| (took.seconds - samples * took.counted).max(0.0));
+        let best = (noise / USUAL_START_SPREAD.powi(2) * (of_round + own) / samples).sqrt();
+        best.clamp(self.least().min(test.seconds), TIMES_PLANNED_MAX * test.seconds)
+    }
+
+    /// What a round with these seconds of tests is expected to take.
+    pub(super) fn round(&self, seconds: &BTreeMap<String, f64>) -> f64 {
+        let tests: Vec<&TestPlan> = self.measured(seconds).collect();
+        let of_test = |test: &&TestPlan| {
+            let (beside, of_a_second) = self.clock(&test.name);
+            beside + of_a_second * seconds[&test.name]
         };
-        let samples = (plan.treatments.len() * plan.clients().len()) as f64;
-        let least = SECONDS_MIN.max(SLICES_MIN * plan.slice_ms / 1000.0).min(test.seconds);
-        let best = (noise / USUAL_START_SPREAD.powi(2) * self.beside(test, samples, tests) / samples).sqrt();
-        best.clamp(least, TIMES_PLANNED_MAX * test.seconds)
+        self.took.setups(self.plan, &tests) + tests.iter().map(of_test).sum::<f64>()
     }
 
-    /// The seconds of a round's tests, shortened where the rounds that a useful interval takes would no longer fit:
-    /// `begun` of them have begun, and a share of the time is spent.
+    /// These seconds, those that may change shortened so that the round takes `room`, as far as that is possible: none
+    /// to less than a part of what it is, nor to less than makes sense.
     pub(super) fn fitted(
         &self,
-        plan: &Plan,
-        seconds: BTreeMap<String, f64>,
-        (begun, spent): (u32, f64),
+        mut seconds: BTreeMap<String, f64>,
+        room: f64,
+        least_part: f64,
     ) -> BTreeMap<String, f64> {
-        let missing = f64::from(ROUNDS_MIN.saturating_sub(begun));
-        let samples = (plan.treatments.len() * plan.clients().len()) as f64;
-        let clock = |counted: &BTreeMap<String, f64>| CLOCK_OF_COUNTED * samples * counted.values().sum::<f64>();
-        let beside = (self.last.round - clock(&self.last.counted)).max(0.0);
-        let each = self.limit * (1.0 - spent) / missing;
-        // Where no round is missing, each may take whatever it likes.
-        let part = (each - beside) / clock(&seconds).max(f64::MIN_POSITIVE);
-        let least = SECONDS_MIN.max(SLICES_MIN * plan.slice_ms / 1000.0);
-        let shorter = |seconds: f64| (seconds * part).max(least.min(seconds));
-        match part < 1.0 {
-            true => seconds.into_iter().map(|(test, seconds)| (test, shorter(seconds))).collect(),
-            false => seconds,
+        let is_open = |name: &str| self.measured(&seconds).any(|test| test.name == name && self.is_open(test));
+        let open: Vec<String> = seconds.keys().filter(|name| is_open(name)).cloned().collect();
+        let free: f64 = open.iter().map(|name| self.clock(name).1 * seconds[name]).sum();
+        let part = (room - (self.round(&seconds) - free)) / free.max(f64::MIN_POSITIVE);
+        if part < 1.0 {
+            let least = self.least();
+            let open = seconds.iter_mut().filter(|(name, _)| open.contains(name));
+            open.for_each(|(_, seconds)| *seconds = (*seconds * part.max(least_part)).max(least.min(*seconds)));
         }
+        seconds
     }
 
-    /// Seconds that a round takes for a test beside what it counts.
-    fn beside(&self, test: &TestPlan, samples: f64, tests: usize) -> f64 {
-        let Took { round, tests: took, counted } = &self.last;
-        let of_round = (round - took.values().sum::<f64>()).max(0.0) / tests.max(1) as f64;
-        let own = took.get(&test.name).zip(counted.get(&test.name));
-        of_round + own.map_or(0.0, |(took, counted)| (took - samples * counted).max(0.0))
+    fn measured(&self, seconds: &BTreeMap<String, f64>) -> impl Iterator<Item = &'p TestPlan> {
+        self.plan.tests().into_iter().filter(|test| seconds.contains_key(&test.name))
     }
-}
 
-fn took(events: &[Event], round: &Round) -> Took {
-    let mut found = Took::default();
-    let mut last = None;
-    for event in events {
-        let Some(at) = event.at.parse::<Timestamp>().ok().map(|at| at.as_millisecond() as f64 / 1000.0) else {
-            continue;
-        };
-        match &event.kind {
-            EventKind::ServersStart { round: number, .. } if *number == round.number => last = Some(at),
-            EventKind::ServersEnd { round: number, seconds } if *number == round.number => found.round += seconds.all(),
-            EventKind::TestBegins { place, .. } if place.round == round.number => last = Some(at),
-            EventKind::TestEnded { place, .. } if place.round == round.number => {
-                *found.tests.entry(place.test.clone()).or_default() += last.map_or(0.0, |last| at - last);
-                last = Some(at);
-            }
-            _ => {}
-        }
+    /// Whether the seconds of a test may be changed.
+    fn is_open(&self, test: &TestPlan) -> bool {
+        let may = |it: Division| if test.writes { it.write_seconds } else { it.read_seconds };
+        self.plan.division().is_some_and(may) && !self.settled.contains_key(&test.name)
     }
-    found.counted = round.allotment.as_ref().map(|allotment| allotment.seconds.clone()).unwrap_or_default();
-    found
+
+    /// What a test takes of the clock: beside its seconds, and for each of them.
+    fn clock(&self, test: &str) -> (f64, f64) {
+        let of_a_second = CLOCK_OF_COUNTED * self.samples();
+        self.took.test(test).map_or((0.0, of_a_second), |took| {
+            let of_a_second = of_a_second.min(took.seconds / took.counted.max(f64::MIN_POSITIVE));
+            (took.seconds - of_a_second * took.counted, of_a_second)
+        })
+    }
+
+    /// Samples that a test has in a round.
+    fn samples(&self) -> f64 {
+        (self.plan.treatments.len() * self.plan.clients().len()) as f64
+    }
+
+    fn least(&self) -> f64 {
+        SECONDS_MIN.max(SLICES_MIN * self.plan.slice_ms / 1000.0)
+    }
 }
 
 fn noise(findings: &Findings, rounds: &[Round]) -> BTreeMap<String, f64> {
@@ -146,21 +141,50 @@ fn noise(findings: &Findings, rounds: &[Round]) -> BTreeMap<String, f64> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
-    use crate::warnings::campaign::tests::plan;
+    use crate::allot::tests::plan as plan_of;
+    use crate::read::took::TestTook;
+
+    /// A pace at which setups of servers took 9.3 s beside their tests, and each test what it counted.
+    pub(crate) fn pace(plan: &Plan, counted: f64) -> Pace<'_> {
+        let setups = plan.stages.iter().map(|stage| ((stage.tests[0].name.clone(), 0), 9.3)).collect();
+        let seconds = CLOCK_OF_COUNTED * 2.0 * counted;
+        let tests = plan.tests().into_iter().map(|test| ((test.name.clone(), 1), TestTook { seconds, counted }));
+        let took = Took { setups, tests: tests.collect() };
+        Pace { plan, took, noise: BTreeMap::new(), settled: BTreeMap::new() }
+    }
 
     #[test]
-    fn tests_are_shortened_so_that_three_rounds_fit() {
-        // Of two treatments, two tests: 12 s, of which 2.7 s went to counting.
-        let seconds = |each: f64| BTreeMap::from([("a".to_owned(), each), ("b".to_owned(), each)]);
-        let last = Took { round: 12.0, tests: BTreeMap::new(), counted: seconds(0.5) };
-        let pace = Pace { limit: 60.0, last, noise: BTreeMap::new() };
-        let fitted = |each: f64, begun: u32, spent: f64| pace.fitted(&plan(3), seconds(each), (begun, spent))["a"];
-        assert_eq!(fitted(2.0, 1, 0.3), 2.0, "two more of 20 s");
-        let shorter = fitted(4.0, 1, 0.3);
-        assert!((9.3 + CLOCK_OF_COUNTED * 4.0 * shorter - 21.0).abs() < 1e-9, "{shorter}: two of 21 s are left");
-        assert_eq!(fitted(4.0, 1, 0.9), SECONDS_MIN, "no shorter than that");
-        assert_eq!(fitted(4.0, 3, 0.9), 4.0, "three have begun");
+    fn a_round_takes_its_setups_and_what_its_tests_took_when_they_were_last_measured() {
+        let plan = plan_of(&[false, false], false);
+        let seconds = |each: &[(&str, f64)]| each.iter().map(|(name, it)| ((*name).to_owned(), *it)).collect();
+        let mut pace = pace(&plan, 0.5);
+        // Of two treatments: 9.3 s beside the tests, and 1.35 s for each.
+        assert!((pace.round(&seconds(&[("t0", 0.5), ("t1", 0.5)])) - 12.0).abs() < 1e-9);
+        assert!((pace.round(&seconds(&[("t1", 1.0)])) - 12.0).abs() < 1e-9, "one test for twice as long");
+        // What a test takes beside its seconds stays as it is.
+        pace.took.tests.insert(("t1".to_owned(), 1), TestTook { seconds: 4.35, counted: 0.5 });
+        assert!((pace.round(&seconds(&[("t1", 1.0)])) - (9.3 + 3.0 + 2.7)).abs() < 1e-9);
+        assert_eq!(pace.round(&seconds(&[])), 0.0);
+    }
+
+    #[test]
+    fn only_seconds_that_may_change_are_shortened_to_what_fits() {
+        let mut plan = plan_of(&[false, false, true], false);
+        let seconds = |each: f64| ["t0", "t1", "t2"].map(|name| (name.to_owned(), each)).into_iter().collect();
+        let settled = || BTreeMap::from([("t2".to_owned(), 4.0)]);
+        let fitted = |plan: &Plan, room: f64, part: f64| {
+            Pace { settled: settled(), ..pace(plan, 0.5) }.fitted(seconds(4.0), room, part)
+        };
+        assert_eq!(fitted(&plan, 42.0, 0.0)["t0"], 4.0, "9.3 s and 10.8 s for each test");
+        let shorter = fitted(&plan, 25.5, 0.0);
+        assert!((shorter["t0"] - 1.0).abs() < 1e-9 && shorter["t0"] == shorter["t1"], "{shorter:?}");
+        assert_eq!(shorter["t2"], 4.0, "a test that writes goes on as it began");
+        assert_eq!(fitted(&plan, 10.0, 0.0)["t0"], SECONDS_MIN, "no shorter than that");
+        assert_eq!(fitted(&plan, 10.0, 0.5)["t0"], 2.0, "no shorter than half");
+        let time = plan.time.as_mut().expect("it has one");
+        time.division = time.division.map(|it| Division { read_seconds: false, ..it });
+        assert_eq!(fitted(&plan, 10.0, 0.0)["t0"], 4.0, "what the user gave stays");
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::truth::comparison;
 use rqps_analysis::findings::Findings;
-use rqps_analysis::{allot, analyse};
+use rqps_analysis::{NextRound, allot, analyse};
 use rqps_madeup::{Effect, Place, Recipe, scratch_folder};
 use rqps_model::Verdict;
 use rqps_model::plan::{Division, Round, TimeLimit};
@@ -64,12 +64,11 @@ fn measure(recipe: &Recipe) -> (Vec<Round>, Findings) {
     let mut rounds: Vec<Round> = Vec::new();
     loop {
         let campaign = Campaign::open(&write(recipe, root.path(), &rounds)).unwrap();
-        let allotment = allot(&campaign, spent(&rounds)).unwrap();
-        if allotment.is_none() || rounds.len() as u32 == ROUNDS {
+        let NextRound::Measures(allotment) = allot(&campaign, spent(&rounds)).unwrap() else {
             return (rounds, analyse(&campaign, None).unwrap());
-        }
+        };
         let number = rounds.len() as u32 + 1;
-        rounds.push(Round { allotment, ..recipe.plan().round(number) });
+        rounds.push(Round { allotment: Some(allotment), ..recipe.plan().round(number) });
     }
 }
 
