@@ -11,15 +11,16 @@ use rqps_campaign::{Foretold, Noise, foretell};
 use rqps_machine::user_files::{state_folder, write_whole};
 use rqps_model::facts::HostFacts;
 use rqps_model::plan::{Arrival, DataSet, DataShape, KeptFloor, TreatmentPlan};
-use rqps_model::{Engine, Placement, Plan};
+use rqps_model::{Engine, Placement, Plan, StorageEngine};
 use rqps_observe::facts::host_facts;
 use rqps_store::Campaign;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Version of the files.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// What an A/A campaign showed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -34,8 +35,14 @@ pub struct Calibration {
     pub build: String,
     /// Its engine.
     pub engine: Engine,
+    /// What stored its tables, where the engine leaves a choice.
+    #[serde(default)]
+    pub storage: Option<StorageEngine>,
     /// The profile that it ran with.
     pub profile: String,
+    /// Settings on top of the profile.
+    #[serde(default)]
+    pub set: BTreeMap<String, String>,
     /// Tables, and rows of each.
     pub data: DataShape,
     /// CPUs of server and client.
@@ -73,7 +80,7 @@ pub struct TestFloor {
     pub clients: u32,
     /// Rounds compared.
     pub rounds: u32,
-    /// Seconds that each counted.
+    /// Seconds that each counted; of rounds that counted different ones those that have the same slices to show.
     pub seconds: f64,
     /// Sd of the rounds' log ratios.
     pub sd: f64,
@@ -89,14 +96,15 @@ pub fn calibration(campaign: &Campaign, findings: &Findings) -> Result<Calibrati
     let base = &plan.treatments[plan.base];
     let is_twin = |at: &usize| *at != plan.base && plan.are_same(*at, plan.base);
     let twin = (0..plan.treatments.len()).find(is_twin).context("the base was not measured twice")?;
-    let planned = plan.tests();
+    let counted = seconds_by_round(campaign)?;
     let floor = |test: &rqps_analysis::findings::TestFindings| {
         let comparison = test.cells[twin].comparison.as_ref()?;
+        let seconds = comparison.by_round.iter().map(|round| counted[&round.round].get(&test.name).copied());
         Some(TestFloor {
             test: test.name.clone(),
             clients: test.clients,
             rounds: comparison.n,
-            seconds: planned.iter().find(|one| one.name == test.name)?.seconds,
+            seconds: harmonic_mean(&seconds.collect::<Option<Vec<f64>>>()?),
             sd: comparison.sd?,
             slice_se: comparison.cycle_se.unwrap_or(0.0),
         })
@@ -109,12 +117,29 @@ pub fn calibration(campaign: &Campaign, findings: &Findings) -> Result<Calibrati
         host: Host::of(campaign.host()),
         build: findings.treatments[plan.base].build.name.clone(),
         engine: base.build.engine,
+        storage: base.storage,
         profile: base.profile.clone(),
+        set: base.set.clone(),
         data,
         placement: plan.placement,
         results: std::path::absolute(campaign.folder())?,
         floors,
     })
+}
+
+/// Seconds that each round counted of each test.
+fn seconds_by_round(campaign: &Campaign) -> Result<BTreeMap<u32, BTreeMap<String, f64>>> {
+    let of_round = |number: u32| {
+        let round = campaign.round(number)?.unwrap_or_else(|| campaign.plan().round(number));
+        let allotted = campaign.plan().allotted(&round);
+        Ok((number, allotted.tests().into_iter().map(|test| (test.name.clone(), test.seconds)).collect()))
+    };
+    (1..=campaign.rounds()).map(of_round).collect()
+}
+
+/// What of the variance is due to slices goes with the inverse of the seconds, so that is what has a mean.
+fn harmonic_mean(seconds: &[f64]) -> f64 {
+    seconds.len() as f64 / seconds.iter().map(|seconds| 1.0 / seconds).sum::<f64>()
 }
 
 /// The tables that were loaded for all of a plan's tests alike.
@@ -206,14 +231,15 @@ pub fn newest(kept: &[Calibration], host: &Host) -> Option<Shown> {
     kept.iter().filter(|one| one.host == *host).max_by(|a, b| a.at.cmp(&b.at)).map(Shown::by)
 }
 
-/// Those on this CPU and kernel, of the same engine, profile and placement.
+/// Those on this CPU and kernel, of the same engines, profile, settings and placement.
 fn fitting<'k>(kept: &'k [Calibration], plan: &Plan, host: &Host) -> Vec<&'k Calibration> {
     let base = &plan.treatments[plan.base];
     let has_noise = loaded(plan).is_some() && plan.arrival == Arrival::Closed;
     let fits = |one: &&Calibration| {
         has_noise
             && one.host == *host
-            && (one.engine, &one.profile, one.placement) == (base.build.engine, &base.profile, plan.placement)
+            && (one.engine, one.storage, one.placement) == (base.build.engine, base.storage, plan.placement)
+            && (&one.profile, &one.set) == (&base.profile, &base.set)
     };
     kept.iter().filter(fits).collect()
 }

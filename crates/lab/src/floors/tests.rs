@@ -80,10 +80,31 @@ fn a_campaign_takes_along_what_was_measured_alike() {
     let mut other = plan.clone();
     other.treatments[1].profile = "x10b".to_owned();
     assert_eq!(taken(&quiet, &other), [], "its noise may be another");
+    let set = [("work_mem".to_owned(), "64MB".to_owned())].into_iter().collect();
+    assert_eq!(taken(&Calibration { set, ..quiet.clone() }, &plan), [], "other settings");
+    let storage = Some(rqps_model::StorageEngine::Rocksdb);
+    assert_eq!(taken(&Calibration { storage, ..quiet.clone() }, &plan), [], "another storage engine");
     let larger = Calibration { data: DataShape { rows: quiet.data.rows * 10, ..quiet.data }, ..quiet.clone() };
     assert_eq!(taken(&larger, &plan), []);
     let elsewhere = Calibration { host: Host { kernel: "7.0".to_owned(), ..quiet.host.clone() }, ..quiet.clone() };
     assert_eq!(taken(&elsewhere, &plan), []);
+}
+
+#[test]
+fn rounds_of_different_seconds_count_as_those_with_the_same_slices() {
+    let (versions, root) = (vec!["17.11".to_owned(); 2], tempfile::tempdir().expect("a folder"));
+    let folder = Recipe { versions, ..Recipe::new(2, 2, 4, 5) }.write(root.path()).expect("written");
+    let start = rqps_store::Start { at: "2026-11-22T09:00:00Z".to_owned(), ..rqps_store::Start::default() };
+    let mut writer = Campaign::open_to_resume(&folder, start).expect("free");
+    for (number, seconds) in [(1, 1.0), (2, 1.0), (3, 2.0), (4, 4.0)] {
+        let seconds = writer.plan().tests().iter().map(|test| (test.name.clone(), seconds)).collect();
+        let allotment = Some(rqps_model::plan::Allotment { spent: 0.1, seconds, given_up: Vec::new() });
+        let round = rqps_model::plan::Round { allotment, ..writer.plan().round(number) };
+        writer.write_round(&round).expect("written");
+    }
+    writer.finish("2026-11-22T09:10:00Z").expect("written");
+    let found = calibration(&writer, &analyse(&writer, None).expect("analysed")).expect("A/A");
+    assert!(found.floors.iter().all(|floor| (floor.seconds - 4.0 / 2.75).abs() < 1e-9), "{found:?}");
 }
 
 #[test]
