@@ -262,7 +262,8 @@ fn round_of<'p>(plan: &'p Plan, wanted: &[usize]) -> Vec<&'p TestPlan> {
     for stage in &plan.stages {
         let last = stage.tests.iter().rposition(is_wanted);
         let until_last = stage.tests.iter().take(last.map_or(0, |last| last + 1));
-        chosen.extend(until_last.filter(|test| test.writes || is_wanted(test)));
+        let runs_anyway = |test: &TestPlan| test.writes && !stage.has_servers_per_test();
+        chosen.extend(until_last.filter(|test| runs_anyway(test) || is_wanted(test)));
     }
     chosen
 }

@@ -49,8 +49,8 @@ pub(crate) struct Budget {
     pub(crate) rounds_max: Option<u32>,
     /// What else is to be chosen.
     pub(crate) open: Open,
-    /// Whether it is enough that every test is decided.
-    pub(crate) until_decided: bool,
+    /// That it is enough if every test is decided, where that was said.
+    pub(crate) until_decided: Option<Spanned<bool>>,
 }
 
 /// What of a test's length is to be chosen.
@@ -85,7 +85,7 @@ impl Budget {
         let Some((rounds, best)) = narrowest else { return Err(too_short(time, shortest, needed)) };
         let rounds_max = self.rounds_max.unwrap_or(ROUNDS_MAX);
         let Open { read_seconds, write_seconds, .. } = self.open;
-        let until_decided = self.until_decided;
+        let until_decided = self.until_decided.is_some();
         let division = division(plan).map(|_| Division { read_seconds, write_seconds, until_decided });
         *plan = Plan { rounds, time: Some(TimeLimit { seconds: time, rounds_max, division }), ..best.clone() };
         Ok(())
@@ -100,11 +100,12 @@ impl Budget {
 }
 
 /// How the time of a plan can be divided, with the seconds of its tests as they are; `None` where every round must
-/// measure all tests: where they build on each other or have servers of their own, since then a pass is what it is; and
-/// at a rate, since throughput then shows nothing.
+/// measure all tests: where they build on each other or each build works on a clock of its own, since then a pass is
+/// what it is; and at a rate, since throughput then shows nothing.
 pub fn division(plan: &Plan) -> Option<Division> {
-    let is_divisible =
-        |stage: &Stage| stage.alternate == Alternate::SideBySide && stage.renew == Renew::PerStage && !stage.is_chain();
+    let is_divisible = |stage: &Stage| {
+        stage.alternate == Alternate::SideBySide && !stage.has_own_clocks() && stage.renew != Renew::Once
+    };
     let may_leave_out = plan.arrival == Arrival::Closed && plan.stages.iter().all(is_divisible);
     may_leave_out.then_some(Division { read_seconds: false, write_seconds: false, until_decided: false })
 }
@@ -151,6 +152,16 @@ pub(crate) fn half_width(plan: &Plan, rounds: u32) -> f64 {
 pub(crate) fn lent(plan: &Plan) -> f64 {
     let cells = plan.tests().len() * plan.clients().len() * plan.treatments.len().saturating_sub(1);
     if cells < CELLS_THAT_LEND { 0.0 } else { PRIOR_DEGREES_OF_FREEDOM }
+}
+
+/// What is wrong with an end by decisions where every round measures all tests.
+pub(crate) fn undivided(plan: &Plan) -> Fault {
+    let why = match plan.why_continued.as_ref().or(plan.why_one_by_one.as_ref()) {
+        Some(why) => format!(": {why}"),
+        None => String::new(),
+    };
+    Fault::error(format!("here every round measures every test, whatever is decided{why}"))
+        .help("leave `until-decided` out, or say how many `rounds`")
 }
 
 fn too_short(time: f64, shortest: f64, rounds: u32) -> Fault {

@@ -127,7 +127,7 @@ fn budget(request: &Request) -> Option<Budget> {
             write_seconds: is_open("write-seconds"),
             warmup: is_open("warmup"),
         },
-        until_decided: request.until_decided.as_ref().is_some_and(|until| until.value),
+        until_decided: request.until_decided.clone().filter(|until| until.value),
     })
 }
 

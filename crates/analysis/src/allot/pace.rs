@@ -99,7 +99,7 @@ impl<'p> Pace<'p> {
     /// Whether the seconds of a test may be changed.
     fn is_open(&self, test: &TestPlan) -> bool {
         let may = |it: Division| if test.writes { it.write_seconds } else { it.read_seconds };
-        self.plan.division().is_some_and(may) && !self.settled.contains_key(&test.name)
+        test.timed && self.plan.division().is_some_and(may) && !self.settled.contains_key(&test.name)
     }
 
     /// What a test takes of the clock: beside its seconds, and for each of them.

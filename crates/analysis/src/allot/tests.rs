@@ -4,7 +4,7 @@ use super::*;
 use crate::findings::RoundFindings;
 use crate::warnings::campaign::tests as campaign;
 use rqps_model::own::OwnData;
-use rqps_model::plan::{DataSet, TimeLimit, TreatmentPlan};
+use rqps_model::plan::{DataSet, Renew, TimeLimit, TreatmentPlan};
 
 /// A comparison with a mean, an interval of so wide a half, and rounds of so large a standard deviation.
 fn comparison(verdict: Verdict, mean: f64, half: f64, (rounds, sd): (u32, f64)) -> Comparison {
@@ -148,6 +148,15 @@ fn the_base_measured_again_takes_no_time_from_what_is_asked() {
     let only = [(name, BTreeMap::new())].into_iter().collect();
     plan.stages[0].data = DataSet::Own(Box::new(OwnData { only, ..OwnData::default() }));
     assert_eq!(asked(&plan, 0), [1, 2]);
+}
+
+#[test]
+fn where_each_test_has_data_of_its_own_no_write_runs_for_another() {
+    let mut plan = plan(&[false, true, true], false);
+    let names = |plan: &Plan| round_of(plan, &[2]).iter().map(|test| test.name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&plan), ["t1", "t2"]);
+    plan.stages[0].renew = Renew::PerTest;
+    assert_eq!(names(&plan), ["t2"]);
 }
 
 #[test]

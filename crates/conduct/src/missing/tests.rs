@@ -4,6 +4,7 @@ use super::*;
 use crate::testing::{plan, start};
 use rqps_model::Interleave;
 use rqps_model::facts::HostFacts;
+use rqps_model::plan::{Allotment, Renew};
 use rqps_store::{SampleParts, Writer};
 
 fn parts(treatment: &str, server_start: &str, failure: Option<&str>) -> SampleParts {
@@ -51,6 +52,26 @@ fn a_failed_trial_is_measured_again_and_an_excluded_treatment_is_not() {
     check(&[("a", "1.1+2", None), ("b", "1.0+2", Some("b is excluded"))], true);
     // Both reasons in one round: what failed counts.
     check(&[("a", "1.1", Some("lost")), ("b", "1.0", Some("b is excluded"))], false);
+}
+
+#[test]
+fn a_write_that_is_left_out_runs_only_for_what_shares_its_data() {
+    let root = tempfile::tempdir().expect("a folder");
+    let store = campaign(root.path(), &[]);
+    let mut plan = store.plan().clone();
+    let write = TestPlan { name: "write".to_owned(), writes: true, ..plan.stages[0].tests[0].clone() };
+    plan.stages[0].tests.insert(0, write);
+    let seconds = [("scan".to_owned(), 1.0)].into_iter().collect();
+    let allotment = Some(Allotment { spent: 0.5, seconds, given_up: Vec::new() });
+    let round = Round { allotment, ..plan.round(3) };
+    let mut runs = |renew: Renew| -> Vec<Vec<String>> {
+        plan.stages[0].renew = renew;
+        let missing = Missing { plan: &plan, store: &store, again: &Failed::default() };
+        let names = |setup: &Setup<'_>| setup.visits.iter().map(|visit| visit.test.name.clone()).collect();
+        missing.setups(&round).iter().map(names).collect()
+    };
+    assert_eq!(runs(Renew::PerStage), [["write", "scan"]]);
+    assert_eq!(runs(Renew::PerTest), [["scan"]]);
 }
 
 #[test]

@@ -2,8 +2,9 @@
 
 use super::{BUILDS, faults, own};
 use crate::testing::{TextFiles, vocabulary};
-use crate::{Command, Flag, read};
+use crate::{Command, Flag, Resolved, read};
 use rqps_model::Engine;
+use rqps_model::plan::Renew;
 use std::path::Path;
 
 #[test]
@@ -19,7 +20,7 @@ fn renewal_and_equal_work_are_keys_of_the_file() {
     let campaign = reading.campaign.expect("no fault");
     let plan = campaign.expand(&crate::testing::resolved(&campaign)).expect("a plan");
     let renewed: Vec<_> = plan.stages.iter().map(|stage| stage.renew).collect();
-    assert_eq!(renewed, [rqps_model::plan::Renew::PerStage; 2]);
+    assert_eq!(renewed, [Renew::PerStage; 2]);
     assert!(plan.stages.iter().flat_map(|stage| &stage.tests).all(|test| !test.timed));
     let told = crate::describe(&plan);
     assert!(
@@ -33,6 +34,25 @@ fn renewal_and_equal_work_are_keys_of_the_file() {
     assert!(told.contains("`events` cannot be 0"), "{told}");
     let told = faults(&[("w.toml", text)], &[("from", "w.toml"), ("control", "1%"), ("rate", "100")]);
     assert_eq!(told.matches("a test with `events` runs as fast as it can").count(), 2, "{told}");
+}
+
+#[test]
+fn tests_that_write_can_be_left_out_unless_builds_go_on_with_their_data() {
+    let text = "format = 1\n[data]\nschema = \"t.sql\"\n[[test]]\nname = \"a\"\nsql = \"SELECT 1\"\n\
+                [[test]]\nname = \"b\"\nsql = \"DELETE FROM t\"\n";
+    let files = TextFiles::of(&[("w.toml", text), ("t.sql", "CREATE TABLE t (a int);")]);
+    let words = [("from", "w.toml"), ("time", "1h"), ("until-decided", "true")];
+    let flags: Vec<Flag> = BUILDS.iter().chain(&words).map(|(name, value)| Flag::new(*name, *value)).collect();
+    let campaign = read(None, &flags, Command::Run, &vocabulary(), &files).campaign.expect("no fault");
+    let resolved = crate::testing::resolved(&campaign);
+    let plan = campaign.expand(&resolved).expect("a plan");
+    assert_eq!(plan.stages.iter().map(|stage| stage.renew).collect::<Vec<_>>(), [Renew::PerStage, Renew::PerTest]);
+    assert!(plan.division().is_some_and(|division| division.until_decided));
+    let full = Resolved { disk_free_bytes: Some(1), ..resolved };
+    let told = campaign.expand(&full).expect_err("nothing ends with the last decision").remove(0).to_string();
+    for part in ["--until-decided true: error: here every round measures every test", "a copy for each test", "leave"] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
 }
 
 #[test]
