@@ -10,6 +10,7 @@ use rqps_lab::Run;
 use rqps_lab::run::Ended;
 use rqps_model::{Event, EventKind, Plan, human_duration};
 use rqps_store::Writer;
+use std::cell::RefCell;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,13 +31,13 @@ pub(crate) fn measure(run: Run<'_>, data: Option<&Path>, screen: Screen) -> Resu
         let told = told_before.load(Ordering::Relaxed);
         interrupt::last_words(&holdings.folders(), &folder, told).iter().for_each(|words| screen.say(words));
     })?;
-    let mut progress = Progress::new(screen);
+    let progress = RefCell::new(Progress::new(screen, run.plan()));
     let mut watch = |event: &Event| {
         is_told.fetch_or(matches!(event.kind, EventKind::Interrupted { .. }), Ordering::Relaxed);
-        progress.show(&event.kind);
+        progress.borrow_mut().show(&event.kind);
     };
-    let measured = run.measure(data, &mut watch, &stop, &mut |notice| screen.notice(&notice));
-    progress.end();
+    let measured = run.measure(data, &mut watch, &stop, &mut |notice| progress.borrow().notice(&notice));
+    progress.borrow().end();
     // Whoever interrupts what comes after this has nothing to resume here.
     is_told.store(true, Ordering::Relaxed);
     Ok(match measured? {

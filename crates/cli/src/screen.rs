@@ -6,11 +6,12 @@ use crate::args::Colour;
 use crate::interrupt::resume_line;
 use indicatif::{ProgressBar, ProgressStyle};
 use rqps_builds::Progress as Step;
+use rqps_campaign::ROUNDS_MAX;
 use rqps_campaign::diagnostic::Diagnostic;
 use rqps_lab::{Faults, Notice};
 use rqps_model::event::{TestPlace, TestResult};
 use rqps_model::insert::Sla;
-use rqps_model::{EventKind, Unit, human_duration};
+use rqps_model::{EventKind, Plan, Unit, human_duration};
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
@@ -166,28 +167,80 @@ pub(crate) struct Progress {
     last_plain: Instant,
     /// Whether it was told what the numbers of a test are.
     is_headed: bool,
+    /// What of the plan says how far it is.
+    extent: Extent,
+    /// Tests of the round under way, where results decide which.
+    tests: Option<u32>,
+}
+
+/// How much a campaign may measure.
+#[derive(Debug, Clone, Copy, Default)]
+struct Extent {
+    /// Tests of the plan.
+    tests: u32,
+    /// The highest number of rounds, where one was said.
+    rounds_max: Option<u32>,
+    /// Whether it ends sooner if every test is decided.
+    until_decided: bool,
+}
+
+impl Extent {
+    fn of(plan: &Plan) -> Extent {
+        Extent {
+            tests: plan.tests().len() as u32,
+            rounds_max: Some(plan.rounds_max()).filter(|most| *most < ROUNDS_MAX),
+            until_decided: plan.division().is_some_and(|division| division.until_decided),
+        }
+    }
+
+    /// A round and what there is of them; where results decide that, what the round measures of the plan's tests.
+    fn round(self, round: u32, rounds: Option<u32>, tests: Option<u32>) -> String {
+        if let Some(rounds) = rounds {
+            return format!("round {round}/{rounds}");
+        }
+        let most = self.rounds_max.map(|most| format!(" of at most {most}")).unwrap_or_default();
+        let tests = tests.filter(|tests| *tests < self.tests);
+        let tests = tests.map(|tests| format!(", {tests} of {} tests", self.tests)).unwrap_or_default();
+        format!("round {round}{most}{tests}")
+    }
+
+    fn left(self, left: Duration) -> String {
+        let most = if self.until_decided { "at most " } else { "" };
+        format!("{most}{} left", human_duration(left))
+    }
 }
 
 /// Steps of the progress bar.
 const STEPS: u64 = 1000;
 
 impl Progress {
-    pub(crate) fn new(screen: Screen) -> Progress {
+    pub(crate) fn new(screen: Screen, plan: &Plan) -> Progress {
         let bar = std::io::stderr().is_terminal().then(|| {
             let style = ProgressStyle::with_template("{bar:16.cyan/dim} {percent:>3}%  {wide_msg}")
                 .expect("a constant template")
                 .progress_chars("━╸─");
             ProgressBar::new(STEPS).with_style(style)
         });
-        Progress { screen, bar, label: String::new(), last_plain: Instant::now(), is_headed: false }
+        let (label, last_plain, extent) = (String::new(), Instant::now(), Extent::of(plan));
+        Progress { screen, bar, label, last_plain, is_headed: false, extent, tests: None }
+    }
+
+    /// Does something that says lines which stay.
+    fn aside(&self, say: impl FnOnce(Screen)) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| say(self.screen)),
+            None => say(self.screen),
+        }
+    }
+
+    /// What happened beside the campaign itself.
+    pub(crate) fn notice(&self, notice: &Notice) {
+        self.aside(|screen| screen.notice(notice));
     }
 
     /// A line that stays.
     pub(crate) fn line(&self, text: &str) {
-        match &self.bar {
-            Some(bar) => bar.suspend(|| self.screen.say(text)),
-            None => self.screen.say(text),
-        }
+        self.aside(|screen| screen.say(text));
     }
 
     fn now(&mut self, label: String) {
@@ -224,14 +277,18 @@ impl Progress {
             EventKind::Aged { treatment, seconds } => {
                 self.line(&format!("aged data with {treatment} in {seconds:.1} s"));
             }
-            EventKind::ServersStart { round, rounds, clients, treatments } => self.now(match treatments.as_slice() {
-                [one] => {
-                    let clients: Vec<String> = clients.iter().map(u32::to_string).collect();
-                    let clients = clients.join(", ");
-                    format!("round {round}/{rounds}  {one}  clients {clients}, copying data, starting its server")
-                }
-                _ => format!("round {round}/{rounds}  copying data, starting servers"),
-            }),
+            EventKind::ServersStart { round, rounds, tests, clients, treatments } => {
+                self.tests = *tests;
+                let round = self.extent.round(*round, *rounds, *tests);
+                self.now(match treatments.as_slice() {
+                    [one] => {
+                        let clients: Vec<String> = clients.iter().map(u32::to_string).collect();
+                        let clients = clients.join(", ");
+                        format!("{round}  {one}  clients {clients}, copying data, starting its server")
+                    }
+                    _ => format!("{round}  copying data, starting servers"),
+                });
+            }
             EventKind::ServersEnd { .. } => {}
             EventKind::TestBegins { place, is_recorded } => self.begin(place, *is_recorded),
             EventKind::TestAdvances { campaign, left_seconds, .. } => {
@@ -249,7 +306,7 @@ impl Progress {
                 };
                 match (&self.bar, left_seconds) {
                     (None, Some(left)) => {
-                        self.line(&with_time_left(&line, Duration::from_secs_f64(*left)));
+                        self.line(&with_time_left(&line, &self.extent.left(Duration::from_secs_f64(*left))));
                     }
                     _ => self.line(&line),
                 }
@@ -259,27 +316,25 @@ impl Progress {
                 self.end();
                 self.screen.say(&resume_line(folder));
             }
-            EventKind::Warning { message } => match &self.bar {
-                Some(bar) => bar.suspend(|| self.screen.warn(message)),
-                None => self.screen.warn(message),
-            },
+            EventKind::Warning { message } => self.aside(|screen| screen.warn(message)),
         }
     }
 
     fn begin(&mut self, place: &TestPlace, is_recorded: bool) {
         let TestPlace { round, rounds, test, clients, .. } = place;
+        let round = self.extent.round(*round, *rounds, self.tests);
         let who = match place.interleave {
             Some(_) => String::new(),
             None => format!("{}  ", place.treatments.join(" ")),
         };
         if !is_recorded && place.interleave.is_some() {
-            self.label = format!("round {round}/{rounds}  {test} again  clients {clients}");
+            self.label = format!("{round}  {test} again  clients {clients}");
             return self.line(&format!(
-                "round {round}/{rounds}  running {test} again, clients {clients}, unrecorded: what follows needs its data"
+                "{round}  running {test} again, clients {clients}, unrecorded: what follows needs its data"
             ));
         }
         let how = place.interleave.map(|how| format!(", {how}")).unwrap_or_default();
-        let label = format!("round {round}/{rounds}  {who}{test}  clients {clients}{how}");
+        let label = format!("{round}  {who}{test}  clients {clients}{how}");
         match &self.bar {
             Some(_) => self.now(label),
             None => self.label = label,
@@ -297,7 +352,7 @@ impl Progress {
     }
 
     fn advance(&mut self, campaign: f64, left: Option<Duration>) {
-        let left = left.map(|left| format!("{} left", human_duration(left)));
+        let left = left.map(|left| self.extent.left(left));
         if let Some(bar) = &self.bar {
             bar.set_position((campaign * STEPS as f64) as u64);
             // A narrow terminal cuts the line, and the name of a test is rather missed than the time.
@@ -311,9 +366,9 @@ impl Progress {
 }
 
 /// A test's line with the time that is left; what failed of it stands below.
-fn with_time_left(line: &str, left: Duration) -> String {
+fn with_time_left(line: &str, left: &str) -> String {
     let (test, failures) = line.split_at(line.find('\n').unwrap_or(line.len()));
-    format!("{test}   {} left{failures}", human_duration(left))
+    format!("{test}   {left}{failures}")
 }
 
 /// What the numbers behind a test are.
@@ -404,6 +459,17 @@ mod tests {
     }
 
     #[test]
+    fn where_results_decide_a_round_has_its_tests_and_no_total() {
+        let extent = Extent { tests: 32, ..Extent::default() };
+        assert_eq!(extent.round(2, Some(6), None), "round 2/6");
+        assert_eq!(extent.round(2, None, Some(32)), "round 2");
+        assert_eq!(extent.round(7, None, Some(3)), "round 7, 3 of 32 tests");
+        let limited = Extent { rounds_max: Some(20), until_decided: true, ..extent };
+        assert_eq!(limited.round(7, None, Some(3)), "round 7 of at most 20, 3 of 32 tests");
+        assert_eq!([extent, limited].map(|it| it.left(Duration::from_secs(9))), ["9 s left", "at most 9 s left"]);
+    }
+
+    #[test]
     fn the_numbers_of_a_test_are_told_once() {
         let told = heading(&[result("pg16.x10a", Some(1.0)), result("pg17.x10a", None)]);
         assert_eq!(told, "round, test, clients; throughput of pg16.x10a, pg17.x10a; relative to the first");
@@ -434,7 +500,7 @@ mod tests {
     fn a_failed_test_has_its_reason_in_one_line_and_no_unit_of_nothing() {
         let place = TestPlace {
             round: 2,
-            rounds: 3,
+            rounds: Some(3),
             test: "late".to_owned(),
             clients: 1,
             treatments: Vec::new(),
@@ -450,7 +516,7 @@ mod tests {
         let expected = format!("    2  late{:25}1        500     failed q/s  -\n       b  failed: refused: '?'", "");
         assert_eq!(told, expected);
         // The time left belongs to the test, not to what failed of it.
-        assert_eq!(with_time_left(&told, Duration::from_secs(9)), expected.replace("-\n", "-   9 s left\n"));
+        assert_eq!(with_time_left(&told, "9 s left"), expected.replace("-\n", "-   9 s left\n"));
         let told = one_by_one(&place, Unit::QueriesPerSecond, &[failed("b", &"long ".repeat(100))]);
         assert!(told.ends_with("long long…") && told.chars().count() < 220 && !told.contains("q/s"), "{told}");
     }

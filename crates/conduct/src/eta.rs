@@ -51,8 +51,8 @@ struct Known {
 /// Progress over a campaign's planned work.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Eta {
-    /// Rounds in all.
-    rounds: u32,
+    /// Rounds in all, where they do not depend on results.
+    rounds: Option<u32>,
     tasks: BTreeMap<Task, Known>,
     /// Planned measuring seconds of everything, resumed cells left out.
     planned_s: f64,
@@ -87,7 +87,7 @@ impl TimeSpent {
 impl Eta {
     /// From here on so many rounds are expected in all, with these setups ahead: servers are started for each. Where
     /// there is a time, it counts and not they.
-    pub(crate) fn expect(&mut self, plan: &Plan, rounds: u32, setups: &[Setup<'_>], time: Option<TimeSpent>) {
+    pub(crate) fn expect(&mut self, plan: &Plan, rounds: Option<u32>, setups: &[Setup<'_>], time: Option<TimeSpent>) {
         self.time = time;
         (self.rounds, self.beginnings_left, self.planned_s) = (rounds, setups.len() as u32, self.done_s);
         self.tasks.values_mut().for_each(|known| known.left = 0);
@@ -106,8 +106,8 @@ impl Eta {
         }
     }
 
-    /// Rounds that are expected in all.
-    pub(crate) fn rounds(&self) -> u32 {
+    /// Rounds that are expected in all, where they do not depend on results.
+    pub(crate) fn rounds(&self) -> Option<u32> {
         self.rounds
     }
 
@@ -213,7 +213,7 @@ mod tests {
 
     fn expecting(plan: &Plan, setups: &[Setup<'_>]) -> Eta {
         let mut eta = Eta::default();
-        eta.expect(plan, plan.rounds, setups, None);
+        eta.expect(plan, Some(plan.rounds), setups, None);
         eta
     }
 
@@ -257,9 +257,9 @@ mod tests {
         let task = Task::of(&plan, &setups[0], "scan", 1);
         eta.began(Duration::from_secs(1));
         eta.ended(&task, Duration::from_secs(4));
-        assert_eq!((eta.rounds(), eta.share(None), eta.left(None)), (1, 1.0, Some(Duration::ZERO)));
-        eta.expect(&plan, 4, &[&setups[..], &setups[..], &setups[..]].concat(), None);
-        assert_eq!((eta.rounds(), eta.share(None), eta.left(None)), (4, 0.25, Some(Duration::from_secs(3 * 5))));
+        assert_eq!((eta.rounds(), eta.share(None), eta.left(None)), (Some(1), 1.0, Some(Duration::ZERO)));
+        eta.expect(&plan, Some(4), &[&setups[..], &setups[..], &setups[..]].concat(), None);
+        assert_eq!((eta.rounds(), eta.share(None), eta.left(None)), (Some(4), 0.25, Some(Duration::from_secs(3 * 5))));
     }
 
     #[test]
@@ -268,14 +268,14 @@ mod tests {
         let setups = all(&plan);
         let task = Task::of(&plan, &setups[0], "scan", 1);
         let mut eta = Eta::default();
-        eta.expect(&plan, 9, &setups, Some(TimeSpent { spent_s: 10.0, limit_s: 100.0 }));
+        eta.expect(&plan, None, &setups, Some(TimeSpent { spent_s: 10.0, limit_s: 100.0 }));
         assert_eq!((eta.share(None), eta.left(None)), (0.1, Some(Duration::from_secs(90))));
         eta.began(Duration::from_secs(5));
         eta.ended(&task, Duration::from_secs(20));
         eta.add_overhead(Duration::from_secs(5));
         assert_eq!((eta.share(None), eta.left(None)), (0.4, Some(Duration::from_secs(60))));
         assert_eq!(eta.left(Some((&task, 0.5))), Some(Duration::from_secs(50)), "half of a task that takes 20 s");
-        eta.expect(&plan, 4, &[&setups[..], &setups[..], &setups[..]].concat(), None);
+        eta.expect(&plan, Some(4), &[&setups[..], &setups[..], &setups[..]].concat(), None);
         assert_eq!(eta.left(None), Some(Duration::from_secs(3 * (20 + 10))), "by rounds from then on");
     }
 

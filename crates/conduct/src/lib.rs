@@ -41,5 +41,5 @@ pub use error::ConductError;
 pub use job::{Job, Watch};
 pub use missing::is_measured;
 pub use programs::check as check_program_pages;
-pub use rounds::{extended_limit, rounds, rounds_due, share_spent, shortest_extension, time_left};
+pub use rounds::{extended_limit, rounds, rounds_due, rounds_in_all, share_spent, shortest_extension, time_left};
 pub use run::Run;

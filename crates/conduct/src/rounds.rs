@@ -9,7 +9,7 @@ use crate::walk::Block;
 use rqps_model::plan::TimeLimit;
 use rqps_model::{Event, EventKind};
 use rqps_observe::clock::moment;
-use rqps_store::{Campaign, StoreError};
+use rqps_store::{Campaign, State, StoreError};
 use std::collections::BTreeMap;
 use std::time::SystemTime;
 
@@ -26,6 +26,16 @@ pub fn rounds(campaign: &Campaign, now: Option<SystemTime>) -> u32 {
     match Measured::of(&starts(campaign), &events, now).rounds_more(limit, under_way) {
         None => plan.rounds.max(begun),
         Some(more) => begun.saturating_add(more).min(limit.rounds_max),
+    }
+}
+
+/// The same, where it does not depend on what results leave open; `None` where it does, before the campaign is
+/// complete.
+pub fn rounds_in_all(campaign: &Campaign, now: Option<SystemTime>) -> Option<u32> {
+    match (campaign.status().state, campaign.plan().division()) {
+        (State::Complete, _) => Some(campaign.rounds()),
+        (State::Incomplete, None) => Some(rounds(campaign, now)),
+        (State::Incomplete, Some(_)) => None,
     }
 }
 
@@ -66,12 +76,23 @@ pub fn share_spent(campaign: &Campaign, now: Option<SystemTime>) -> Option<f64> 
 }
 
 /// What a campaign has spent of the time that it was given, where that says better than its rounds what is left: before
-/// one is whole, and where tests are left out or get more seconds, so that no round takes as long as another.
+/// one is whole, and where tests are left out or get more seconds, so that no round takes as long as another. The time
+/// ends with the last round that is wanted, if that comes first.
 pub(crate) fn time_spent(campaign: &Campaign, now: Option<SystemTime>) -> Option<TimeSpent> {
-    let (limit, events) = (campaign.plan().time?, campaign.events().ok()?);
-    let no_round_is_whole = || (1..=campaign.rounds_begun()).all(|number| !is_whole(campaign, number));
-    (limit.division.is_some() || no_round_is_whole())
-        .then(|| TimeSpent { spent_s: Measured::of(&starts(campaign), &events, now).all, limit_s: limit.seconds })
+    let (plan, events) = (campaign.plan(), campaign.events().ok()?);
+    let limit = plan.time?;
+    let begun = campaign.rounds_begun();
+    let under_way = (begun > 0 && !is_whole(campaign, begun)).then_some(begun);
+    let measured = Measured::of(&starts(campaign), &events, now);
+    let spent_s = measured.all;
+    let limit_s = match (limit.division, measured.seconds_of_rounds(limit, begun, under_way)) {
+        (None, Some(_)) => return None,
+        // As many rounds as are wanted are expected to fit, and what they take is not known yet.
+        (_, None) if limit.rounds_max <= plan.rounds => return None,
+        (_, None) => limit.seconds,
+        (Some(_), Some(left)) => limit.seconds.min(spent_s + left),
+    };
+    Some(TimeSpent { spent_s, limit_s })
 }
 
 /// Seconds that are left at most of a campaign's time, where that says it better than its rounds. `now` is the time
@@ -130,12 +151,21 @@ impl Measured {
         measured
     }
 
-    /// What a round takes; `None` before one was whole. Where tests are left out, rounds become shorter, and the last one
-    /// is the best guess.
+    /// What a round takes; `None` before one was whole. Where tests are left out, rounds become shorter, and the last
+    /// one is the best guess.
     fn of_a_round(&self, is_divided: bool) -> Option<f64> {
         let alike = if is_divided { 1 } else { self.by_round.len() };
         let all = self.by_round.values().rev().take(alike).sum::<f64>();
         (!self.by_round.is_empty()).then(|| all / alike as f64)
+    }
+
+    /// What the rounds take that are left at most, so many of which began, the last of them perhaps under way; `None`
+    /// before one was whole.
+    fn seconds_of_rounds(mut self, limit: TimeLimit, begun: u32, under_way: Option<u32>) -> Option<f64> {
+        let part = under_way.and_then(|round| self.by_round.remove(&round));
+        let one = self.of_a_round(limit.division.is_some())?;
+        let rest = part.map_or(0.0, |part| (one - part).max(0.0));
+        Some(f64::from(limit.rounds_max.saturating_sub(begun)) * one + rest)
     }
 
     /// How many rounds fit after those that began, the last of which may be under way; `None` before one was whole.

@@ -11,7 +11,7 @@ use crate::eta::Eta;
 use crate::job::{Job, Output, Watch};
 use crate::missing::{Failed, Missing, round_of};
 use crate::programs;
-use crate::rounds::{rounds, rounds_due, share_spent, time_spent};
+use crate::rounds::{rounds_due, rounds_in_all, share_spent, time_spent};
 use crate::servers::Servers;
 use crate::supervise::check;
 use crate::walk::Setup;
@@ -78,9 +78,11 @@ impl<'a> Run<'a> {
         let missing = Missing { plan: &plan, store, again };
         let setups = missing.setups(&round);
         let now = Some(SystemTime::now());
-        let (rounds, time) = (rounds(store, now), time_spent(store, now));
-        // Those to come are taken to be like this one.
-        let later = (number + 1..=rounds).flat_map(|number| missing.setups(&Round { number, ..round.clone() }));
+        let (rounds, time) = (rounds_in_all(store, now), time_spent(store, now));
+        // Those to come are taken to be like this one. Where results decide how many there are, the time says what is
+        // left; before it can, as many as are wanted.
+        let last_round = rounds.unwrap_or(if time.is_none() { plan.rounds_max() } else { number });
+        let later = (number + 1..=last_round).flat_map(|number| missing.setups(&Round { number, ..round.clone() }));
         eta.expect(&plan, rounds, &setups.iter().cloned().chain(later).collect::<Vec<_>>(), time);
         store.write_round(&round)?;
         let mut output = Output { store, watch, eta };

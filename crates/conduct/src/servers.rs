@@ -72,6 +72,7 @@ impl<'a> Servers<'a> {
         output.emit(EventKind::ServersStart {
             round: round.number,
             rounds: output.eta.rounds(),
+            tests: round.allotment.as_ref().map(|allotment| allotment.seconds.len() as u32),
             clients: setup.clients(),
             treatments: servers.names(),
         });

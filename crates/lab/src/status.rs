@@ -6,8 +6,8 @@
 
 pub mod text;
 
-use rqps_campaign::estimate;
-use rqps_model::plan::{Alternate, Round, TestPlan, TreatmentPlan};
+use rqps_campaign::{ROUNDS_MAX, estimate};
+use rqps_model::plan::{Allotment, Alternate, Round, TestPlan, TreatmentPlan};
 use rqps_model::{EventKind, Plan, RoundSeconds};
 use rqps_store::{Campaign, State, StoreError};
 use serde::Serialize;
@@ -94,8 +94,10 @@ pub struct CampaignStatus {
     pub resumed: usize,
     /// When its end was reached.
     pub finished_at: Option<String>,
-    /// Rounds of the plan.
-    pub rounds: u32,
+    /// Rounds of the plan, or that are expected to fit; none where results decide how many, until it is complete.
+    pub rounds: Option<u32>,
+    /// There are no more of them, where that was said and results decide.
+    pub rounds_max: Option<u32>,
     /// Rounds of which every sample is there.
     pub rounds_done: u32,
     /// All samples.
@@ -108,8 +110,14 @@ pub struct CampaignStatus {
     pub failures: Vec<Failure>,
     /// Every sample that cannot be read.
     pub damages: Vec<Failure>,
-    /// About how long the rest takes; none where nothing is left.
+    /// Tests of the plan.
+    pub tests: usize,
+    /// Those that the last round measures, where results decide which.
+    pub tests_measured: Option<usize>,
+    /// About how long the rest takes; none where nothing is left, or it is not known yet.
     pub seconds_left: Option<f64>,
+    /// Whether it ends sooner if every test is decided.
+    pub until_decided: bool,
     /// What the seconds of a round went to, in the mean; none before one was whole.
     pub round_seconds: Option<RoundSeconds>,
     /// Tests that the last round left out, since what was left of the time would hardly decide them.
@@ -139,11 +147,10 @@ pub fn status(folder: &Path, now: SystemTime) -> Result<CampaignStatus, StoreErr
     let plan = campaign.plan();
     let writer = campaign.writer();
     let measured_at = writer.as_ref().map(|_| now);
-    let rounds = match campaign.status().state {
-        State::Complete => campaign.rounds(),
-        State::Incomplete => rqps_conduct::rounds(&campaign, measured_at),
-    };
-    let cells = cells(plan, &rounds_of(&campaign, rounds)?).into_iter();
+    let rounds = rqps_conduct::rounds_in_all(&campaign, measured_at);
+    // Where results decide how many rounds there are, those to come are not counted.
+    let counted = rounds.unwrap_or_else(|| campaign.rounds_begun().max(1));
+    let cells = cells(plan, &rounds_of(&campaign, counted)?).into_iter();
     let known: Vec<Known> = cells.map(|(cell, planned_s)| know(&campaign, cell, planned_s)).collect();
     let is_absent = |known: &Known| matches!(known.found, Found::Absent);
     let state = match (&writer, campaign.status().state) {
@@ -184,7 +191,8 @@ pub fn status(folder: &Path, now: SystemTime) -> Result<CampaignStatus, StoreErr
     let seconds_left = match state {
         Activity::Complete => None,
         Activity::Running | Activity::Interrupted => {
-            rqps_conduct::time_left(&campaign, measured_at).or_else(|| seconds_left(plan, &known, begun, now))
+            let by_rounds = || rounds.and_then(|_| seconds_left(plan, &known, begun, now));
+            rqps_conduct::time_left(&campaign, measured_at).or_else(by_rounds)
         }
     };
     Ok(CampaignStatus {
@@ -196,10 +204,14 @@ pub fn status(folder: &Path, now: SystemTime) -> Result<CampaignStatus, StoreErr
         resumed: campaign.status().starts.len().saturating_sub(1),
         finished_at: campaign.status().finished_at.clone(),
         rounds,
-        rounds_done: (1..=rounds).filter(is_done).count() as u32,
+        rounds_max: Some(plan.rounds_max()).filter(|most| rounds.is_none() && *most < ROUNDS_MAX),
+        rounds_done: (1..=counted).filter(is_done).count() as u32,
+        tests: plan.tests().len(),
+        tests_measured: last_allotment(&campaign)?.map(|allotment| allotment.seconds.len()),
         seconds_left,
+        until_decided: plan.division().is_some_and(|division| division.until_decided),
         round_seconds: rqps_analysis::round_seconds(&campaign.events()?),
-        given_up: given_up(&campaign)?,
+        given_up: last_allotment(&campaign)?.map(|allotment| allotment.given_up).unwrap_or_default(),
         samples,
         treatments,
         running,
@@ -208,9 +220,9 @@ pub fn status(folder: &Path, now: SystemTime) -> Result<CampaignStatus, StoreErr
     })
 }
 
-fn given_up(campaign: &Campaign) -> Result<Vec<String>, StoreError> {
-    let last = campaign.round(campaign.rounds_begun())?;
-    Ok(last.and_then(|last| last.allotment).map(|allotment| allotment.given_up).unwrap_or_default())
+/// What the round that began last was to measure, where results decide that.
+fn last_allotment(campaign: &Campaign) -> Result<Option<Allotment>, StoreError> {
+    Ok(campaign.round(campaign.rounds_begun())?.and_then(|last| last.allotment))
 }
 
 /// The rounds that began, and those to come, which are taken to measure what the last one does.

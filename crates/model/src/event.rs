@@ -42,8 +42,9 @@ pub struct TestResult {
 pub struct TestPlace {
     /// From 1.
     pub round: u32,
-    /// Planned rounds.
-    pub rounds: u32,
+    /// Planned or expected rounds; `None` where results decide how many there are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rounds: Option<u32>,
     /// Published name; `rest` for a rest before a test.
     pub test: String,
     /// Concurrency.
@@ -108,8 +109,12 @@ pub enum EventKind {
     ServersStart {
         /// From 1.
         round: u32,
-        /// Planned rounds.
-        rounds: u32,
+        /// Planned or expected rounds; `None` where results decide how many there are.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rounds: Option<u32>,
+        /// Tests that the round measures, where results decide which.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tests: Option<u32>,
         /// Numbers of clients of the tests to come.
         clients: Vec<u32>,
         /// Whose servers they are.
@@ -181,7 +186,7 @@ mod tests {
     fn an_event_is_one_line_that_reads_back() {
         let place = TestPlace {
             round: 1,
-            rounds: 3,
+            rounds: Some(3),
             test: "scan".to_owned(),
             clients: 4,
             treatments: vec!["a".to_owned()],

@@ -30,8 +30,15 @@ mod tests {
     #[test]
     fn broken_rounds_are_left_out_and_setups_add_up() {
         let event = |kind| Event { at: "2026-11-22T05:12:00Z".to_owned(), kind };
-        let start =
-            |round| event(EventKind::ServersStart { round, rounds: 3, clients: Vec::new(), treatments: Vec::new() });
+        let start = |round| {
+            event(EventKind::ServersStart {
+                round,
+                rounds: None,
+                tests: None,
+                clients: Vec::new(),
+                treatments: Vec::new(),
+            })
+        };
         let end = |round, counted| {
             let seconds = RoundSeconds { counted, ..RoundSeconds::default() };
             event(EventKind::ServersEnd { round, seconds })

@@ -137,10 +137,11 @@ mod tests {
         let round = ran[0].0;
         let event = |seconds: f64, kind: EventKind| Event { at: at(seconds), kind };
         let (clients, treatments) = (Vec::new(), Vec::new());
-        let mut events = vec![event(begun, EventKind::ServersStart { round, rounds: 9, clients, treatments })];
+        let mut events =
+            vec![event(begun, EventKind::ServersStart { round, rounds: None, tests: None, clients, treatments })];
         for (round, test, clients, begins, ends) in ran.iter().copied() {
             let (test, treatments) = (test.to_owned(), Vec::new());
-            let place = TestPlace { round, rounds: 9, test, clients, treatments, interleave: None };
+            let place = TestPlace { round, rounds: None, test, clients, treatments, interleave: None };
             events.push(event(begins, EventKind::TestBegins { place: place.clone(), is_recorded: true }));
             let (unit, results, left_seconds) = (rqps_model::Unit::QueriesPerSecond, Vec::new(), None);
             events.push(event(ends, EventKind::TestEnded { place, unit, results, left_seconds }));

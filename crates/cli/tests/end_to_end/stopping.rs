@@ -213,7 +213,7 @@ fn interrupted_at_every_stage_and_resumed() {
     let resume = || scene.rqps(&["resume", "results/stopped"]);
     let mut running = scene.start(resume());
     running.wait_for("round 1", |_| {
-        has_happened(&folder, |kind| matches!(kind, EventKind::ServersStart { round: 1, rounds: 2, .. }))
+        has_happened(&folder, |kind| matches!(kind, EventKind::ServersStart { round: 1, rounds: Some(2), .. }))
     });
     interrupt(&scene, running);
 

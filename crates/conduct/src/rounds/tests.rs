@@ -14,7 +14,7 @@ fn at(seconds: f64) -> SystemTime {
 }
 
 fn round_begins(seconds: f64, round: u32) -> Event {
-    let kind = EventKind::ServersStart { round, rounds: 1, clients: vec![1], treatments: Vec::new() };
+    let kind = EventKind::ServersStart { round, rounds: None, tests: None, clients: vec![1], treatments: Vec::new() };
     Event { at: rfc3339(at(seconds)), kind }
 }
 
@@ -152,4 +152,11 @@ fn the_time_says_what_is_left_until_a_round_is_whole_and_where_rounds_differ() {
     let divided = |seconds: f64| Some(TimeLimit { division, ..limit(seconds) });
     assert_eq!(left("divided", divided(510.0), &events(), 1150.0), Some(360.0));
     assert_eq!(left("late", divided(120.0), &events(), 1150.0), Some(0.0));
+    // No more than five rounds: 70 s of the second, and three more.
+    let five = |seconds: f64| divided(seconds).map(|time| TimeLimit { rounds_max: 5, ..time });
+    assert_eq!(left("five", five(3600.0), &events(), 1150.0), Some(370.0));
+    assert_eq!(left("five-late", five(200.0), &events(), 1150.0), Some(50.0));
+    // Where no more are wanted than are expected to fit, the time says nothing before a round tells what they take.
+    let four = divided(3600.0).map(|time| TimeLimit { rounds_max: 4, ..time });
+    assert_eq!(left("four-loaded", four, &events()[..1], 1030.0), None);
 }

@@ -36,7 +36,7 @@ fn a_complete_campaign_has_nothing_left() {
     let status = read(&folder);
     assert_eq!((status.state, status.process, status.seconds_left), (Activity::Complete, None, None));
     assert_eq!(status.samples, Counts { done: 12, ..Counts::default() });
-    assert_eq!((status.rounds, status.rounds_done), (2, 2));
+    assert_eq!((status.rounds, status.rounds_done, status.tests), (Some(2), 2, 3));
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn a_campaign_that_is_written_runs_the_test_that_began_last() {
     let begins = |at: &str, test: usize, is_recorded: bool| {
         let test = plan.tests()[test].name.clone();
         let (treatments, interleave) = (treatments.clone(), None);
-        let place = TestPlace { round: 2, rounds: 2, test, clients: 1, treatments, interleave };
+        let place = TestPlace { round: 2, rounds: Some(2), test, clients: 1, treatments, interleave };
         event(at, EventKind::TestBegins { place, is_recorded })
     };
     let at = "2026-11-22T10:00:00.000Z".to_owned();

@@ -23,7 +23,8 @@ pub fn text(status: &CampaignStatus, width: usize, is_coloured: bool) -> String 
             Activity::Running => String::new(),
             _ => format!("; go on with: rqps resume {}", status.folder.display()),
         };
-        lines.push(format!("about {} left{remedy}", human_duration(left)));
+        let about = if status.until_decided { "at most" } else { "about" };
+        lines.push(format!("{about} {} left{remedy}", human_duration(left)));
     }
     let of_a_round = status.round_seconds.map(|seconds| seconds.to_string()).unwrap_or_default();
     lines.extend(textwrap::wrap(&of_a_round, width).into_iter().filter(|line| !line.is_empty()).map(Into::into));
@@ -68,7 +69,19 @@ fn headline(status: &CampaignStatus, is_coloured: bool) -> String {
         1 => ", resumed once".to_owned(),
         times => format!(", resumed {times} times"),
     };
-    format!("{}: {word}{process}{resumed}; {} of {} rounds", status.name, status.rounds_done, status.rounds)
+    format!("{}: {word}{process}{resumed}; {}", status.name, rounds(status))
+}
+
+/// How many rounds are done, and of how many; where results decide that, what they still measure.
+fn rounds(status: &CampaignStatus) -> String {
+    let done = status.rounds_done;
+    if let Some(rounds) = status.rounds {
+        return format!("{done} of {}", plural(rounds, "round"));
+    }
+    let most = status.rounds_max.map(|most| format!(" of at most {most}")).unwrap_or_default();
+    let left_out = status.tests_measured.filter(|measured| *measured < status.tests);
+    let measured = left_out.map(|measured| format!(", {measured} of {} tests still measured", status.tests));
+    format!("{}{most} done{}", plural(done, "round"), measured.unwrap_or_default())
 }
 
 fn named(cell: &Cell) -> String {
@@ -99,8 +112,11 @@ mod tests {
             started_at: "2026-11-22T05:12:33.250Z".to_owned(),
             resumed: 1,
             finished_at: None,
-            rounds: 5,
+            rounds: Some(5),
+            rounds_max: None,
             rounds_done: 1,
+            tests: 2,
+            tests_measured: None,
             samples: Counts { done: 16, running: 2, left: 22, ..Counts::default() },
             treatments: ["pg1615_zonky.x10a_c2r12", "pg1711_zonky.x10a_c2r12"]
                 .map(|name| (name.to_owned(), of_one.clone()))
@@ -109,6 +125,7 @@ mod tests {
             failures: Vec::new(),
             damages: Vec::new(),
             seconds_left: Some(250.0),
+            until_decided: false,
             round_seconds: None,
             given_up: Vec::new(),
         }
@@ -131,6 +148,17 @@ mod tests {
         let given_up = ["update-one", "insert"].map(str::to_owned).to_vec();
         let text = super::text(&CampaignStatus { given_up, ..running() }, 80, false);
         assert!(text.contains("left out, since the time that is left will hardly decide them: update-one,\ninsert\n"));
+    }
+
+    #[test]
+    fn where_results_decide_no_number_of_rounds_is_foretold() {
+        let divided = CampaignStatus { rounds: None, rounds_done: 7, tests: 32, ..running() };
+        let first = |status: &CampaignStatus| text(status, 80, false).lines().next().unwrap_or_default().to_owned();
+        assert_eq!(first(&divided), "demo.2: running in process 4711, resumed once; 7 rounds done");
+        let some = CampaignStatus { tests_measured: Some(3), rounds_max: Some(20), until_decided: true, ..divided };
+        let told = "; 7 rounds of at most 20 done, 3 of 32 tests still measured";
+        assert!(first(&some).ends_with(told), "{}", first(&some));
+        assert!(text(&some, 80, false).contains("\nat most 4 min 10 s left\n"));
     }
 
     #[test]
