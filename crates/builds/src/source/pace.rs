@@ -28,7 +28,7 @@ impl Meter<'_> {
     /// Begins with a step that will write to the end of the log.
     pub fn begin<'a>(pace: &'a Pace, tree: &Path, log: &Path) -> Result<Meter<'a>> {
         let files = match pace {
-            Pace::Percent => 0,
+            Pace::Percent { .. } => 0,
             Pace::Files { folders, ending, .. } => count(tree, folders, ending)?,
         };
         let begin = fs::metadata(log).map_err(BuildError::at("look at", log))?.len();
@@ -40,7 +40,7 @@ impl Meter<'_> {
         rest(self.done()?, self.begun.elapsed())
     }
 
-    /// The share of the step that the log has so far.
+    /// The share of the step's time that is gone by what the log has so far.
     pub(super) fn done(&self) -> Option<f64> {
         let mut log = File::open(&self.log).ok()?;
         log.seek(SeekFrom::Start(self.begin)).ok()?;
@@ -48,7 +48,9 @@ impl Meter<'_> {
         let lines = lines.map(|line| String::from_utf8_lossy(&line).into_owned());
         Some(match self.pace {
             // Commands that run at a time may be told out of order.
-            Pace::Percent => lines.filter_map(|line| percent(&line)).fold(0.0, f64::max) / 100.0,
+            Pace::Percent { time_gone } => {
+                share_of_time(lines.filter_map(|line| percent(&line)).fold(0.0, f64::max) / 100.0, time_gone)
+            }
             Pace::Files { line, .. } => lines.filter(|one| one.contains(line)).count() as f64 / self.files as f64,
         })
     }
@@ -63,6 +65,17 @@ fn count(tree: &Path, folders: &[String], ending: &str) -> Result<usize> {
 /// Reads `[ 45%] Building C object …`.
 fn percent(line: &str) -> Option<f64> {
     line.strip_prefix('[')?.split_once("%]")?.0.trim().parse().ok()
+}
+
+/// The share of the time that is gone where so much is done, between the shares that are known at equal steps.
+pub(super) fn share_of_time(done: f64, known: &[f64]) -> f64 {
+    let step = done * (known.len() + 1) as f64;
+    let at = |n: usize| match n {
+        0 => 0.0,
+        n => known.get(n - 1).copied().unwrap_or(1.0),
+    };
+    let (before, after) = (at(step as usize), at(step as usize + 1));
+    before + (after - before) * step.fract()
 }
 
 /// The rest of what took so long until this share of it was done.

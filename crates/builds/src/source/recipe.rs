@@ -14,7 +14,7 @@ const RECIPES: [(&str, &str); 3] = built_in!["recipes/postgres.toml", "recipes/m
 const FLAVOURS: [(&str, &str); 3] = built_in!["flavours/postgres.toml", "flavours/mysql.toml", "flavours/mariadb.toml"];
 
 /// How an engine is compiled. What is written of it as text is what decides what comes out.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Recipe {
     /// Of which engine.
@@ -75,7 +75,7 @@ pub struct Need {
 }
 
 /// One command of a recipe.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
     /// What it does, in a word.
@@ -88,11 +88,16 @@ pub struct Step {
 }
 
 /// What tells how far a step is.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum Pace {
     /// Lines of its output that begin with a percentage in brackets, such as `[ 45%]`.
-    Percent,
+    Percent {
+        /// The shares of the step's time that are gone at equal steps of the percentage: of nine, at 10, 20 … 90 %.
+        /// Empty where time goes as the percentage does.
+        #[serde(default)]
+        time_gone: Vec<f64>,
+    },
     /// Each file that is compiled is a line of its output.
     Files {
         /// What such a line has in it.

@@ -6,7 +6,7 @@
 use super::compile::{Compilation, explaining_lines};
 use super::content::Content;
 use super::needs;
-use super::pace::{Meter, rest};
+use super::pace::{Meter, rest, share_of_time};
 use super::recipe::{Flavour, Need, Pace, Places, Recipe, Recipes};
 use crate::{BuildError, Catalog};
 use rqps_machine::{Account, Cache, Lease};
@@ -492,13 +492,29 @@ fn the_time_left_is_told_by_the_files_that_were_compiled() {
     fs::write(&log, "gcc -c before\nmake all\ngcc -O2 -c -o a.o a.c\n").expect("written");
     assert_eq!(meter.done(), Some(0.5));
     assert!(meter.left().is_some(), "one of two");
-    let meter = Meter::begin(&Pace::Percent, &place.path().join("tree"), &log).expect("begun");
+    let pace = Pace::Percent { time_gone: Vec::new() };
+    let meter = Meter::begin(&pace, &place.path().join("tree"), &log).expect("begun");
     let mut log = fs::File::options().append(true).open(&log).expect("there");
     log.write_all(b"[  7%] Building C object a.o\nIn file included from b.c\n[  5%] Built target b\n")
         .expect("written");
     assert_eq!(meter.done(), Some(0.07), "commands that run at a time are told out of order");
     let of_ten_seconds = |done: f64| rest(done, Duration::from_secs(10)).map(|rest| rest.as_secs());
     assert_eq!([0.01, 0.25, 0.5, 1.0, 1.1].map(of_ten_seconds), [None, Some(30), Some(10), Some(0), Some(0)]);
+}
+
+#[test]
+fn small_files_take_less_of_the_time_than_of_the_percentage() {
+    let share = |done: f64| share_of_time(done, &[0.1, 0.2, 0.6]);
+    for (done, gone) in [(0.0, 0.0), (0.125, 0.05), (0.25, 0.1), (0.6, 0.36), (0.75, 0.6), (0.875, 0.8), (1.0, 1.0)] {
+        assert!((share(done) - gone).abs() < 1e-12, "{done}: {}", share(done));
+    }
+    assert_eq!(share_of_time(0.3, &[]), 0.3);
+    for engine in [Engine::Mysql, Engine::Mariadb] {
+        let recipes = Recipes::built_in();
+        let paces: Vec<_> = recipes.recipe(engine).steps.iter().filter_map(|step| step.pace.as_ref()).collect();
+        let [Pace::Percent { time_gone }] = &paces[..] else { panic!("{paces:?}") };
+        assert!(time_gone.len() == 9 && time_gone.is_sorted() && time_gone[8] < 1.0, "{time_gone:?}");
+    }
 }
 
 /// A compilation whose steps are commands of the system.
