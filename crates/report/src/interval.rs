@@ -7,6 +7,10 @@
 use crate::number;
 use rqps_analysis::findings::{CellFindings, Comparison};
 
+/// An interval that reaches below the one and above the other excludes nothing, and its ends say nothing: that of two
+/// rounds that disagree, or of fewer than five after `rqps more`.
+const SHOWN: (f64, f64) = (1e-3, 1e3);
+
 /// The interval of a ratio.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Interval {
@@ -22,7 +26,7 @@ impl Interval {
     /// Over rounds, where there are several.
     pub(crate) fn over_rounds(comparison: &Comparison) -> Self {
         match (comparison.low, comparison.high) {
-            (Some(low), Some(high)) => Interval::OverRounds(low, high),
+            (Some(low), Some(high)) if low >= SHOWN.0 || high <= SHOWN.1 => Interval::OverRounds(low, high),
             _ => Interval::Unknown,
         }
     }
@@ -63,5 +67,15 @@ mod tests {
         assert_eq!(Interval::Inside(0.985, 1.015).text(), "(0.985–1.015)");
         assert_eq!(Interval::OverRounds(0.98, 1.5).text(), "0.980–1.500");
         assert_eq!(Interval::Unknown.text(), "–");
+    }
+
+    #[test]
+    fn an_interval_that_excludes_nothing_is_none() {
+        let text = |low: f64, high: f64| {
+            let comparison = Comparison { low: Some(low), high: Some(high), ..Comparison::undecided(1.0, 3) };
+            Interval::over_rounds(&comparison).text()
+        };
+        assert_eq!(text(1e-9, 1e9), "–");
+        assert_eq!([text(0.5, 1e9), text(1e-9, 2.0)], ["0.500–>1000", "<0.001–2.000"]);
     }
 }
