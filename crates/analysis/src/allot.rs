@@ -212,12 +212,9 @@ fn given_up(plan: &Plan, wants: &[Wants], measured: &BTreeMap<String, f64>) -> V
 /// The treatments that a user asks about: what is there only to show the noise takes no time from them. Where there is
 /// nothing else, it is what is asked about.
 fn asked(plan: &Plan, base: usize) -> Vec<usize> {
-    let others: Vec<usize> = (0..plan.treatments.len()).filter(|at| *at != base).collect();
-    let is_control = |at: &usize| plan.is_control(*at, base);
-    match others.iter().all(is_control) {
-        true => others,
-        false => others.into_iter().filter(|at| !is_control(at)).collect(),
-    }
+    let shows_noise_only = plan.shows_noise_only(base);
+    let is_asked = |at: &usize| *at != base && (shows_noise_only || !plan.is_control(*at, base));
+    (0..plan.treatments.len()).filter(is_asked).collect()
 }
 
 /// Whether another round could give a comparison a verdict, of which these rounds measured its test. Where verdicts are

@@ -84,11 +84,16 @@ impl Budget {
             .min_by(|a, b| half_width(a.1, a.0).total_cmp(&half_width(b.1, b.0)));
         let Some((rounds, best)) = narrowest else { return Err(too_short(time, shortest, needed)) };
         let rounds_max = self.rounds_max.unwrap_or(ROUNDS_MAX);
+        let limit = TimeLimit { seconds: time, rounds_max, division: None };
+        *plan = Plan { rounds, time: Some(limit), ..best.clone() };
+        Ok(())
+    }
+
+    /// How the time of a plan is divided, if it can be.
+    pub(crate) fn division(&self, plan: &Plan) -> Option<Division> {
         let Open { read_seconds, write_seconds, .. } = self.open;
         let until_decided = self.until_decided.is_some();
-        let division = division(plan).map(|_| Division { read_seconds, write_seconds, until_decided });
-        *plan = Plan { rounds, time: Some(TimeLimit { seconds: time, rounds_max, division }), ..best.clone() };
-        Ok(())
+        division(plan).map(|_| Division { read_seconds, write_seconds, until_decided })
     }
 
     /// How many rounds of a plan fit.

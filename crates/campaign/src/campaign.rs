@@ -3,7 +3,7 @@
 //! In: what `check` found right, and what the caller found out about builds and machine. Out: a `Plan` in which nothing
 //! is open. The same campaign and facts give the same plan; no clock, no randomness but the seed's.
 
-use crate::budget::{Budget, division, undivided};
+use crate::budget::{Budget, undivided};
 use crate::diagnostic::{Diagnostic, Fault, Faults};
 use crate::engine::costs;
 use crate::place::{Place, Source, Spanned};
@@ -134,10 +134,6 @@ impl Campaign {
         }
         if let Some(budget) = &self.budget {
             budget.spend(&mut plan).map_err(|fault| self.faults_at(&budget.time.place, fault))?;
-            // One build against itself is to show the noise of every test.
-            if let (1, Some(time), false) = (self.treatments.len(), &mut plan.time, budget.until_decided.is_some()) {
-                time.division = None;
-            }
         }
         // Copies that share blocks take no room.
         make_room(&mut plan, resolved.disk_free_bytes.filter(|_| !resolved.copies_share_blocks));
@@ -145,14 +141,16 @@ impl Campaign {
         Ok(plan)
     }
 
-    /// Leaves the time undivided where it cannot be, now that it is known how the plan goes.
+    /// Divides the time among tests where that can be done, now that it is known how the plan goes.
     fn divide(&self, plan: &mut Plan) -> Result<(), Vec<Diagnostic>> {
-        if division(plan).is_none() {
-            if let Some(until) = self.budget.as_ref().and_then(|budget| budget.until_decided.as_ref()) {
-                return Err(self.faults_at(&until.place, undivided(plan)));
-            }
-            plan.time.iter_mut().for_each(|time| time.division = None);
+        let Some(budget) = &self.budget else { return Ok(()) };
+        let division = budget.division(plan);
+        if let (None, Some(until)) = (division, &budget.until_decided) {
+            return Err(self.faults_at(&until.place, undivided(plan)));
         }
+        // One build against itself is to show the noise of every test.
+        let is_wanted = self.treatments.len() > 1 || budget.until_decided.is_some();
+        plan.time.iter_mut().for_each(|time| time.division = division.filter(|_| is_wanted));
         Ok(())
     }
 

@@ -9,6 +9,7 @@ mod interrupt;
 mod measure;
 mod outcome;
 mod own;
+mod progress;
 mod run;
 mod screen;
 

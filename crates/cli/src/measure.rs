@@ -3,7 +3,8 @@
 //! In: a campaign that can be measured. Out: its results, or nothing where the user ended it.
 
 use crate::interrupt;
-use crate::screen::{Progress, Screen};
+use crate::progress::Progress;
+use crate::screen::Screen;
 use anyhow::Result;
 use rqps_campaign::{estimate, rounds};
 use rqps_lab::Run;

@@ -29,8 +29,7 @@ pub fn rounds(campaign: &Campaign, now: Option<SystemTime>) -> u32 {
     }
 }
 
-/// The same, where it does not depend on what results leave open; `None` where it does, before the campaign is
-/// complete.
+/// The same where it does not depend on results; `None` where it does, until the campaign is complete.
 pub fn rounds_in_all(campaign: &Campaign, now: Option<SystemTime>) -> Option<u32> {
     match (campaign.status().state, campaign.plan().division()) {
         (State::Complete, _) => Some(campaign.rounds()),
@@ -39,8 +38,8 @@ pub fn rounds_in_all(campaign: &Campaign, now: Option<SystemTime>) -> Option<u32
     }
 }
 
-/// The highest round that may begin now; whether one does that is only to show more of what results leave open, these
-/// decide.
+/// The highest round that may begin now. Where results decide what a round measures, they also decide whether it begins
+/// at all.
 pub fn rounds_due(campaign: &Campaign, now: Option<SystemTime>) -> u32 {
     match campaign.plan().division() {
         Some(_) => campaign.rounds_begun().saturating_add(1).min(campaign.plan().rounds_max()),

@@ -36,12 +36,10 @@ pub struct Calibration {
     /// Its engine.
     pub engine: Engine,
     /// What stored its tables, where the engine leaves a choice.
-    #[serde(default)]
     pub storage: Option<StorageEngine>,
     /// The profile that it ran with.
     pub profile: String,
     /// Settings on top of the profile.
-    #[serde(default)]
     pub set: BTreeMap<String, String>,
     /// Tables, and rows of each.
     pub data: DataShape,
@@ -80,7 +78,7 @@ pub struct TestFloor {
     pub clients: u32,
     /// Rounds compared.
     pub rounds: u32,
-    /// Seconds that each counted; of rounds that counted different ones those that have the same slices to show.
+    /// Seconds that each counted; of rounds that counted different ones the harmonic mean.
     pub seconds: f64,
     /// Sd of the rounds' log ratios.
     pub sd: f64,

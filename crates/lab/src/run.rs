@@ -255,8 +255,7 @@ fn extended(campaign: &Campaign, seconds: f64) -> Result<TimeLimit> {
     );
     let plan = campaign.plan();
     // Of a build that is measured against itself every round is to show the noise of every test.
-    let shows_noise_only = (0..plan.treatments.len()).all(|at| at == plan.base || plan.is_control(at, plan.base));
-    let division = plan.division().or_else(|| division(plan).filter(|_| !shows_noise_only));
+    let division = plan.division().or_else(|| division(plan).filter(|_| !plan.shows_noise_only(plan.base)));
     Ok(TimeLimit { seconds: rqps_conduct::extended_limit(campaign, seconds)?, rounds_max: ROUNDS_MAX, division })
 }
 

@@ -195,6 +195,7 @@ pub fn status(folder: &Path, now: SystemTime) -> Result<CampaignStatus, StoreErr
             rqps_conduct::time_left(&campaign, measured_at).or_else(by_rounds)
         }
     };
+    let allotment = last_allotment(&campaign)?;
     Ok(CampaignStatus {
         name: plan.name.clone(),
         folder: folder.to_owned(),
@@ -207,11 +208,11 @@ pub fn status(folder: &Path, now: SystemTime) -> Result<CampaignStatus, StoreErr
         rounds_max: Some(plan.rounds_max()).filter(|most| rounds.is_none() && *most < ROUNDS_MAX),
         rounds_done: (1..=counted).filter(is_done).count() as u32,
         tests: plan.tests().len(),
-        tests_measured: last_allotment(&campaign)?.map(|allotment| allotment.seconds.len()),
+        tests_measured: allotment.as_ref().map(|allotment| allotment.seconds.len()),
         seconds_left,
         until_decided: plan.division().is_some_and(|division| division.until_decided),
         round_seconds: rqps_analysis::round_seconds(&campaign.events()?),
-        given_up: last_allotment(&campaign)?.map(|allotment| allotment.given_up).unwrap_or_default(),
+        given_up: allotment.map(|allotment| allotment.given_up).unwrap_or_default(),
         samples,
         treatments,
         running,

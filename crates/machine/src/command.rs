@@ -108,14 +108,14 @@ pub fn output(command: Command, name: &str, input: &str) -> Result<String> {
     run(command, name, input, None, &mut |_| ())
 }
 
-/// The same, and tells the process as soon as there is one.
-pub(crate) fn output_of_told(
+/// The same, and has its process noted as soon as there is one.
+pub(crate) fn output_noting(
     command: Command,
     name: &str,
     input: &str,
-    tell: &mut dyn FnMut(ProcessId),
+    note: &mut dyn FnMut(ProcessId),
 ) -> Result<String> {
-    run(command, name, input, None, tell)
+    run(command, name, input, None, note)
 }
 
 /// The same for a program that has nothing to read and little to do: one that takes longer than `limit` is killed, with
@@ -129,7 +129,7 @@ fn run(
     name: &str,
     input: &str,
     limit: Option<Duration>,
-    tell: &mut dyn FnMut(ProcessId),
+    note: &mut dyn FnMut(ProcessId),
 ) -> Result<String> {
     let cannot_run = |e: io::Error| MachineError::Program {
         program: name.to_owned(),
@@ -139,7 +139,7 @@ fn run(
     // Spawned from here, since the parent-death signal comes when the thread that spawned ends.
     let child =
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(cannot_run)?;
-    ProcessId::of(child.id()).into_iter().for_each(tell);
+    ProcessId::of(child.id()).into_iter().for_each(note);
     let (output, is_overdue) = finish(child, input, limit);
     let output = output.map_err(cannot_run)?;
     let stdout = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -185,7 +185,7 @@ impl Lease {
         self.add_program(&folder, &real(program)?)?;
         command.current_dir(&folder);
         let mut noted = Ok(());
-        let output = command::output_of_told(command, name, input, &mut |process| {
+        let output = command::output_noting(command, name, input, &mut |process| {
             noted = self.set_process(&folder, process);
         });
         self.remove_program(&folder)?;

@@ -333,6 +333,11 @@ impl Plan {
         at != base && (self.treatments[at].planted.is_some() || self.are_same(at, base))
     }
 
+    /// Whether all treatments are the base, again or with a planted change.
+    pub fn shows_noise_only(&self, base: usize) -> bool {
+        (0..self.treatments.len()).all(|at| at == base || self.is_control(at, base))
+    }
+
     /// Whether tests build on each other.
     pub fn is_chain(&self) -> bool {
         self.stages.iter().any(Stage::is_chain)

@@ -3,7 +3,7 @@
 //! In: events, and the rounds that began. Out: seconds. What was broken off counts only as far as it ended: of a setup
 //! whose servers did not end in order, the tests that ended.
 
-use jiff::Timestamp;
+use super::seconds_of;
 use rqps_model::plan::{Round, Stage, TestPlan};
 use rqps_model::{Event, EventKind, Plan};
 use rqps_store::Status;
@@ -44,10 +44,10 @@ struct UnderWay {
 impl Took {
     pub(crate) fn of(plan: &Plan, status: &Status, events: &[Event], rounds: &[Round]) -> Took {
         let mut took = Took::default();
-        let starts: Vec<f64> = status.starts.iter().filter_map(|start| seconds(&start.at)).collect();
+        let starts: Vec<f64> = status.starts.iter().filter_map(|start| seconds_of(&start.at)).collect();
         let (mut setup, mut ended): (Option<UnderWay>, Option<f64>) = (None, None);
         for event in events {
-            let Some(at) = seconds(&event.at) else { continue };
+            let Some(at) = seconds_of(&event.at) else { continue };
             match (&event.kind, &mut setup) {
                 (EventKind::ServersStart { .. }, _) => {
                     // Between two rounds of one run, the results so far are read.
@@ -111,10 +111,6 @@ fn counted(plan: &Plan, rounds: &[Round], number: u32, test: &str) -> Option<f64
     let planned = plan.tests().into_iter().find(|one| one.name == test)?.seconds;
     let allotment = rounds.iter().find(|round| round.number == number).and_then(|round| round.allotment.as_ref());
     Some(allotment.and_then(|allotment| allotment.seconds.get(test).copied()).unwrap_or(planned))
-}
-
-fn seconds(at: &str) -> Option<f64> {
-    at.parse::<Timestamp>().ok().map(|at| at.as_millisecond() as f64 / 1000.0)
 }
 
 #[cfg(test)]

@@ -9,8 +9,8 @@ use crate::compare::aa_pairs::Gate;
 use crate::digits::{percent, significant};
 use crate::evidence::cpu_events::RefusedEvents;
 use crate::findings::{CellFindings, Comparison, TestFindings, TreatmentFindings, Warning};
+use crate::read::seconds_of;
 use crate::words::{examples, rounds_in_words};
-use jiff::Timestamp;
 use rqps_model::facts::{HostFacts, LoadFacts};
 use rqps_model::plan::{Alternate, Stage, TreatmentPlan};
 use rqps_model::{EventKind, Plan, WarningKind, plural};
@@ -235,11 +235,6 @@ pub(crate) fn continued(plan: &Plan, tests: &[TestFindings], labels: &[&str]) ->
         .collect();
     let message = format!("builds went on with their data from test to test: {why}; tables grew: {}", examples(&grown));
     Some(warning(WarningKind::Continued, message))
-}
-
-/// Seconds since 1970 of `2026-11-21T06:00:00Z`.
-pub(crate) fn seconds_of(rfc3339: &str) -> Option<f64> {
-    rfc3339.parse::<Timestamp>().ok().map(|moment| moment.as_second() as f64)
 }
 
 /// Warnings from A/A pairs that did not keep quiet.

@@ -152,7 +152,7 @@ fn of_tree(spec: &SourceSpec, recipe: &Recipe, repository: PathBuf, git: &Git<'_
     Ok(Content { id: format!("git {}", tree.content_id()), spec, about, files: Files::Tree(repository, tree) })
 }
 
-/// The same source for somebody who stands elsewhere. Links stay: a path that no source can be named by has one.
+/// The same source for somebody who stands elsewhere. Links stay: a path with an `@` can only be named through one.
 pub fn absolute(spec: &SourceSpec) -> SourceSpec {
     let full = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let mut spec = spec.clone();

@@ -203,6 +203,11 @@ fn a_server_that_refuses_its_settings_reports_why() {
     scene.end(&processes);
 }
 
+fn assert_gone(files: &BTreeSet<PathBuf>) {
+    let left: Vec<&PathBuf> = files.iter().filter(|file| file.exists()).collect();
+    assert_eq!(left, Vec::<&PathBuf>::new());
+}
+
 #[test]
 fn a_server_that_dies_is_noticed_and_leaves_nothing() {
     let build = build("postgres:16.15");
@@ -219,8 +224,7 @@ fn a_server_that_dies_is_noticed_and_leaves_nothing() {
     assert!(log.iter().any(|line| line.contains("ready to accept")), "{log:?}");
     assert!(server.settings().is_err() && server.cpus().is_err());
     drop(server);
-    let left: Vec<&PathBuf> = mapped.iter().filter(|file| file.exists()).collect();
-    assert_eq!(left, Vec::<&PathBuf>::new());
+    assert_gone(&mapped);
     scene.end(&processes);
 }
 
@@ -255,8 +259,7 @@ fn shared_memory_that_came_later_does_not_stay_either() {
     assert_eq!(proctree::wait_gone(&processes, PATIENCE), []);
     query.join().expect("its session is lost");
     drop(server);
-    let left: Vec<&PathBuf> = mapped.iter().filter(|file| file.exists()).collect();
-    assert_eq!(left, Vec::<&PathBuf>::new());
+    assert_gone(&mapped);
     scene.end(&processes);
 }
 
@@ -291,8 +294,7 @@ fn a_server_that_dies_while_it_starts_leaves_nothing() {
         assert!(matches!(error, ServerError::DidNotStart { .. }), "{error}");
         (mapped, [main, others].concat())
     });
-    let left: Vec<&PathBuf> = mapped.iter().filter(|file| file.exists()).collect();
-    assert_eq!(left, Vec::<&PathBuf>::new());
+    assert_gone(&mapped);
     scene.end(&processes);
 }
 

@@ -215,16 +215,6 @@ fn why_the_cpu_counted_nothing_is_told_once() {
 }
 
 #[test]
-fn calendar_days_are_counted_right() {
-    let check = |text: &str, expected: Option<f64>| assert_eq!(seconds_of(text), expected, "{text}");
-    check("1970-01-01T00:00:00Z", Some(0.0));
-    check("2000-02-29T12:34:56Z", Some(951_827_696.0));
-    check("2026-11-21T06:00:00.25Z", Some(1_795_240_800.0));
-    check("yesterday", None);
-    check("", None);
-}
-
-#[test]
 fn other_load_is_told_once_with_its_worst_share() {
     let test = |name: &str, clients: u32| TestFindings {
         name: name.to_owned(),
